@@ -157,6 +157,97 @@ describe("a data request", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
+  describe("that is closed as done without naming what answered it", () => {
+    const ask = async (account: string, kind: string): Promise<string> =>
+      String(
+        (await object("request", "add", "--account", account, "--kind", kind, "--identity", "passport"))["request_id"],
+      );
+    const erase = async (account: string): Promise<unknown> => {
+      await past.store(0, { account });
+      return (await object("erase", "run", "--account", account, "--reason", "request", "--yes"))["erasure_id"];
+    };
+    const exportAccount = async (account: string, ...more: readonly string[]): Promise<unknown> => {
+      const out = join(folder, randomUUID());
+      return (await object("account", "export", "--account", account, "--out", out, "--reason", "r", ...more))[
+        "export_id"
+      ];
+    };
+    const close = (id: string, ...more: readonly string[]): Promise<Printed> =>
+      drs("request", "close", id, "--outcome", "done", ...more);
+
+    test.each(["erasure", "objection", "restriction"])(
+      "is linked to the erasure of the account since its receipt: %s",
+      async (kind) => {
+        const account = `answered-${kind}`;
+        await erase(account);
+        await past.store(0, { account });
+        const request = await ask(account, kind);
+        const before = kind === "erasure" ? "The account still has 1 event:" : "led to no restriction";
+        expect(await close(request), "an earlier erasure").toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining(before),
+        });
+        await erase(`another-${kind}`);
+        expect(await close(request), "an erasure of another account").toMatchObject({ code: 1 });
+        const erasure = await erase(account);
+        expect(await close(request, "--dry-run", "--json")).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining(String(erasure)),
+        });
+        expect(await close(request)).toMatchObject({
+          code: 0,
+          stdout: `Request ${request} is closed: done, erasure ${String(erasure)}.\n`,
+        });
+      },
+    );
+
+    test.each(["access", "portability"])(
+      "is linked to the export of the account since its receipt: %s",
+      async (kind) => {
+        const account = `exported-${kind}`;
+        await past.store(0, { account });
+        await exportAccount(account);
+        const request = await ask(account, kind);
+        expect(await close(request), "an earlier export").toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining("led to no export"),
+        });
+        const exported = await exportAccount(account);
+        const [closed] = objects((await close(request, "--json")).stdout);
+        expect(closed).toMatchObject({ outcome: "done", export_id: exported, erasure_id: null });
+      },
+    );
+
+    test("is wrong usage that lists the candidates if there are several, one of which can be named", async () => {
+      await past.store(0, { account: "often" });
+      const request = await ask("often", "erasure");
+      const erasures = [await erase("often"), await erase("often")];
+      const asked = await close(request);
+      expect(asked).toMatchObject({ code: 2, stdout: "" });
+      for (const text of [...erasures, "name one with --erasure."]) expect(asked.stderr).toContain(text);
+      const [closed] = objects((await close(request, "--erasure", String(erasures[0]), "--json")).stdout);
+      expect(closed).toMatchObject({ erasure_id: erasures[0] });
+
+      await past.store(0, { account: "often" });
+      const access = await ask("often", "access");
+      const exports = [await exportAccount("often"), await exportAccount("often")];
+      const which = await close(access);
+      expect(which).toMatchObject({ code: 2, stdout: "" });
+      for (const text of [...exports, "name one with --export."]) expect(which.stderr).toContain(text);
+      const own = await exportAccount("often", "--request", access);
+      expect(objects((await close(access, "--json")).stdout), "it was made for the request").toMatchObject([
+        { export_id: own },
+      ]);
+    });
+
+    test("needs no export of an account without data, and nothing for a correction", async () => {
+      await drs("request", "add", "--account", "never-seen", "--kind", "access", "--identity", "passport");
+      const [request] = objects((await drs("request", "list", "--account", "never-seen", "--json")).stdout);
+      expect(await close(String(request?.["request_id"]))).toMatchObject({ code: 0 });
+      expect(await close(await ask("often", "rectification"))).toMatchObject({ code: 0 });
+    });
+  });
+
   test("is not recorded by a dry run", async () => {
     const count = async (): Promise<number> => (await owner.query("select from data_request")).rowCount ?? 0;
     const before = await count();

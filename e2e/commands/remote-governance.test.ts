@@ -167,7 +167,7 @@ describe("through the admin API", () => {
   });
 
   test("a request is recorded, extended, closed and listed", async () => {
-    const add = ["request", "add", "--account", "customer-1", "--kind", "access", "--identity", "signed in"];
+    const add = ["request", "add", "--account", "customer-1", "--kind", "rectification", "--identity", "signed in"];
     expect(await object(...add, "--dry-run")).toMatchObject({ account: "customer-1", dry_run: true });
     const { request_id: id } = (await object(...add)) as { request_id: string };
     const longer = await object("request", "extend", id, "--reason", "many at once");
@@ -253,7 +253,8 @@ describe("through the admin API", () => {
       { via: "direct" },
       { via: "api", reason: "request 17", detail: { request_id: id } },
     ]);
-    for (const one of [id, other]) await object("request", "close", one, "--outcome", "done", "--identity", "passport");
+    await object("request", "close", other, "--outcome", "refused", "--reason", "no such person");
+    await object("request", "close", id, "--outcome", "done", "--identity", "passport");
     const again = [...exporting(join(folder, "again")), "--request", id];
     expect(await runRemote(...again)).toMatchObject({ code: 1, stdout: "" });
   });

@@ -76,7 +76,9 @@ export const REQUEST_ROUTES = {
     ...change,
     path: "/requests/{request_id}/close",
     summary: "Close a request; the account's name is deleted from it",
-    description: "`refused` needs `reason`, `partly` needs `erasure_id`; `done` and `partly` need an identity.",
+    description:
+      "`refused` needs `reason`, `partly` needs `erasure_id`; `done` and `partly` need an identity. With `done`, the only " +
+      "erasure or export of the account since the receipt of the request is linked.",
     operation: "request.close",
     ...byId,
     body: object({

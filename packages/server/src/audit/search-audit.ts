@@ -46,6 +46,19 @@ export async function wasExported(executor: Executor, subject: Buffer | null, ex
   return (await query(executor, WAS_EXPORTED, [subject, exportId])).rowCount !== 0;
 }
 
+const FIND_ACCOUNT_EXPORTS = sql(
+  `select detail ->> 'export_id' as export_id, detail ->> 'request_id' as request_id, ${instant("at")} from audit_entry e
+    where subject = $1 and operation = 'account.export' and outcome = 'done' and e.at >= $2
+    order by e.at desc, entry_id`,
+  ["bytea", "timestamptz"],
+  { export_id: "text", request_id: "text?", at: "text" },
+);
+
+/** Finds the exports of the account with this keyed MAC since a time in RFC 3339, newest first. */
+export async function findAccountExports(executor: Executor, subject: Buffer, since: string) {
+  return (await query(executor, FIND_ACCOUNT_EXPORTS, [subject, since])).rows;
+}
+
 export interface OutcomeCount {
   readonly outcome: string;
   readonly events: number;

@@ -115,11 +115,11 @@ function closeCommand(context: Context): Command {
       "how the identity was verified; required with done and partly",
       trimmedText("a text", 1_000),
     )
-    .option("--erasure <erasure-id>", "the erasure that it led to; required with partly", uuid)
-    .option("--export <export-id>", "the export that it led to", uuid)
+    .option("--erasure <erasure-id>", "erasure that it led to; required with partly, else found", uuid)
+    .option("--export <export-id>", "export that it led to; by default it is found", uuid)
     .option("--dry-run", "only check the input, and change nothing")
     .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs request close 5f0c2b9e-… --outcome done --erasure 0d3c…"))
+    .addHelpText("after", example("drs request close 5f0c2b9e-… --outcome done"))
     .action(async (id: string, options: CloseOptions, self: Command) => {
       const { outcome, reason, identity, erasure, export: exportId, dryRun = false } = options;
       if (outcome === "refused" && reason === undefined) self.error("error: --outcome refused needs --reason");
@@ -145,6 +145,8 @@ function printRequest(
   { dryRun = false, json }: { readonly dryRun?: boolean; readonly json?: boolean },
 ): void {
   if (json) return printJson(context, { ...row, dry_run: dryRun });
-  const state = row.closed_at === null ? `is due on ${row.due_at}` : `is closed: ${row.outcome}`;
+  const by = [row.erasure_id && `erasure ${row.erasure_id}`, row.export_id && `export ${row.export_id}`];
+  const answer = by.map((one) => (one ? `, ${one}` : "")).join("");
+  const state = row.closed_at === null ? `is due on ${row.due_at}` : `is closed: ${row.outcome}${answer}`;
   print(context, dryRun ? "Nothing was changed." : `Request ${row.request_id} ${state}.`);
 }

@@ -20,6 +20,7 @@ import {
   type RequestOutcome,
   type RequestRow,
 } from "../../subject-requests/data-requests.ts";
+import { findAnswer, needsExport } from "../../subject-requests/find-answer.ts";
 import { findAccountKnowledge } from "../../subject-requests/known-account.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
 import type { AuditedRead, Operation } from "./operation.ts";
@@ -75,7 +76,7 @@ async function closeOpen(
   input: Input<"closeRequest">,
   actor: string,
 ): Promise<RequestRow> {
-  const { request_id: id, outcome, reason, identity, erasure_id: erasure, export_id: exportId } = input;
+  const { request_id: id, outcome, reason, identity } = input;
   const openRequest = await findRequest(executor, id);
   if (openRequest?.outcome === "partly" && outcome === "done") return complete(executor, openRequest, input);
   if (!openRequest || openRequest.closed_at !== null)
@@ -88,18 +89,20 @@ async function closeOpen(
       "The request does not say how the identity was verified: add --identity.",
     );
   }
-  if (erasure !== undefined) {
-    const linkedErasure = await requireErasureOf(executor, pseudonymizer, openRequest.account, erasure);
+  const named = { erasureId: input.erasure_id, exportId: input.export_id };
+  const answer = outcome === "done" ? await findAnswer(executor, pseudonymizer, openRequest, named) : named;
+  const { erasureId, exportId } = answer;
+  if (erasureId !== undefined) {
+    const linkedErasure = await requireErasureOf(executor, pseudonymizer, openRequest.account, erasureId);
     requireOutcome(outcome, linkedErasure);
-  } else if (outcome === "done") await requireDone(executor, pseudonymizer, openRequest);
+  } else if (outcome === "done") await requireDone(executor, pseudonymizer, openRequest, exportId);
   const subject = openRequest.account === null ? null : pseudonymizer.subjectOf("account", openRequest.account);
   // guard(false): a request is linked only to an export of its account
   // fails: e2e/requests.test.ts › is overdue until
   if (exportId !== undefined && !(await wasExported(executor, subject, exportId))) {
     throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
   }
-  const closed = { outcome, actor, ground: reason, identity, erasureId: erasure, exportId };
-  return (await close(executor, id, closed)) ?? openRequest;
+  return (await close(executor, id, { outcome, actor, ground: reason, identity, ...answer })) ?? openRequest;
 }
 
 /**
@@ -150,20 +153,37 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
   }
 }
 
-/**
- * Checks that a request for erasure, restriction or objection has its result, before the request is closed as done.
- * Other requests are not checked.
- */
-async function requireDone(executor: Executor, pseudonymizer: Pseudonymizer, open: RequestRow): Promise<void> {
+/** Checks that a request has its result, before the request is closed as done without an erasure. */
+async function requireDone(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  open: RequestRow,
+  exportId: string | undefined,
+): Promise<void> {
   if (open.kind === "erasure") return requireNothingLeft(executor, pseudonymizer, open);
+  if (needsExport(open.kind) && exportId === undefined) await requireNoData(executor, pseudonymizer, open);
   // guard(false): a restriction that was asked for is placed
   // fails: e2e/restrictions.test.ts › closed as done after
   if ((open.kind === "restriction" || open.kind === "objection") && open.restriction_id === null) {
     throw new OperatorError(
       "state-conflict",
-      `The request led to no restriction: place it with drs restriction add --request ${open.request_id}.`,
+      `The request led to no restriction: place it with drs restriction add --request ${open.request_id}, or name an erasure with --erasure.`,
     );
   }
+}
+
+/** Without data, there is nothing to export: this is the answer to the person. */
+async function requireNoData(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  { account, kind, request_id }: RequestRow,
+): Promise<void> {
+  // guard: a request for data is done only if the data was exported
+  if ((await findAccountKnowledge(executor, pseudonymizer, account ?? "")) !== "held") return;
+  throw new OperatorError(
+    "state-conflict",
+    `The request for ${kind} led to no export: run drs account export --request ${request_id}, or name an earlier export with --export.`,
+  );
 }
 
 async function requireNothingLeft(
@@ -177,7 +197,7 @@ async function requireNothingLeft(
   if (left > 0)
     throw new OperatorError(
       "state-conflict",
-      `The account still has ${plural(left, "event")}: name the erasure with --erasure.`,
+      `The account still has ${plural(left, "event")}: run drs erase run --account, or name an earlier erasure with --erasure.`,
     );
   // guard(false): a request for erasure is not done while exports have values of the account
   // fails: packages/server/src/exports/repeat-and-recall.test.ts › until its exports are recalled

@@ -170,8 +170,12 @@ const closeAlone = (...args: readonly string[]): ReturnType<typeof drs> =>
 
 test("an erasure makes the account's reasons and details unreadable once their review is closed, and the log is still intact", async () => {
   environment = { ...environment, DRS_AUDIT_REASON_RETENTION: "0s" };
-  const listed = async (): Promise<readonly { entry_id: string; detail: unknown; unreadable: boolean }[]> =>
-    objects((await drs("audit", "list", "--account", "one", "--json")).stdout);
+  type Listed = { readonly entry_id: string; readonly operation: string };
+  // The erasure belongs to no account, so its own entries stay readable.
+  const listed = async (): Promise<readonly Listed[]> =>
+    objects<Listed>((await drs("audit", "list", "--account", "one", "--json")).stdout).filter(
+      ({ operation }) => operation === "token.issue",
+    );
   const pass = async (): Promise<number> => (await drs("retention", "run")).code;
   const readable = { operation: "token.issue", detail: { token_id: expect.any(String) as string }, unreadable: false };
   expect(await listed()).toMatchObject([readable]);

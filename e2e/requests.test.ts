@@ -287,6 +287,33 @@ test("a list of requests is audited with the keyed MAC of the account that it na
   });
 });
 
+test("the audit entries of an erased account end with its erasure and the receipt", async () => {
+  const { account } = await makeCredentials(system, "ended");
+  await past.store(0, { account });
+  const list = ["audit", "list", "--account", account];
+  expect((await drs(...list)).stdout, "nothing was erased").not.toContain("Erasure");
+  const { erasure_id } = await object("erase", "run", "--account", account, "--reason", "request 4711", "--yes");
+  const [entry, begun, ...earlier] = objects((await drs(...list, "--json")).stdout);
+  expect([entry, begun]).toMatchObject([
+    { operation: "erase.run", outcome: "done", account, reason: "request 4711" },
+    { operation: "erase.run", outcome: "begun", account },
+  ]);
+  const { receipt } = await object("receipt", "get", String(erasure_id));
+  expect(earlier.at(-1)).toEqual({
+    erasure_id,
+    kind: "account",
+    began_at: expect.any(String) as string,
+    finished_at: expect.any(String) as string,
+    receipt,
+  });
+  const shown = (await drs(...list, "--limit", "1")).stdout.trimEnd().split("\n");
+  expect(shown.at(-1), "with any limit").toMatch(
+    new RegExp(`^Erasure of the account: ${String(erasure_id)}, finished .*; drs receipt get ${String(erasure_id)}$`),
+  );
+  await past.store(0, { account: "not-erased" });
+  expect((await drs("audit", "list", "--account", "not-erased", "--json")).stdout).not.toContain(String(erasure_id));
+});
+
 describe("a request of an account without data", () => {
   test("is recorded with a warning, and from then on the account is known", async () => {
     const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];

@@ -44,6 +44,14 @@ export const limit = Type.Optional(
 export const page = { limit, after: Type.Optional(nonEmptyText(4_096, "`next` of the page before.")) };
 export const next = nullable(shownText("Continues the list; null at its end."));
 
+export const erasureWithReceipt = object({
+  erasure_id: shownText(),
+  kind: shownText("What was erased, such as `account` or `event`."),
+  began_at: shownText(),
+  finished_at: nullable(shownText()),
+  receipt: nullable(shownText("The signed receipt; null until the erasure is finished.")),
+});
+
 export const dryRun = Type.Optional(
   Type.Boolean({ description: "Says what the call would do, and changes nothing.", default: false }),
 );

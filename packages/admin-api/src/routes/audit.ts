@@ -3,6 +3,7 @@ import type { Route } from "../route.ts";
 import {
   account,
   count,
+  erasureWithReceipt,
   eventId,
   limit,
   nonEmptyText,
@@ -55,6 +56,10 @@ export const AUDIT_ROUTES = {
         }),
       ),
       next: nullable(shownText("Continues the list; null at its end.")),
+      erasures: Type.Array(erasureWithReceipt, {
+        description:
+          "With `account`, and for the auditor: the erasures of the account and of its purposes, newest first.",
+      }),
     }),
   },
   reviewReads: {

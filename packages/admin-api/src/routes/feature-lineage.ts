@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { decision, featureName, featureValue, purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
-import { count, eventId, next, nullable, object, page, shownText, time, uuid } from "../schemas.ts";
+import { count, erasureWithReceipt, eventId, next, nullable, object, page, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Features";
 
@@ -73,15 +73,7 @@ export const FEATURE_LINEAGE_ROUTES = {
         }),
       ),
       values: Type.Array(explanation, { description: "One for each layer with the feature, the newest layer first." }),
-      erasures: Type.Array(
-        object({
-          erasure_id: shownText(),
-          kind: shownText("`account` or `event`."),
-          began_at: shownText(),
-          finished_at: nullable(shownText()),
-          receipt: nullable(shownText("The signed receipt; null until the erasure is finished.")),
-        }),
-      ),
+      erasures: Type.Array(erasureWithReceipt),
     }),
     problems: ["not-found"],
   },

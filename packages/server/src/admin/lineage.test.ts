@@ -187,6 +187,13 @@ const erase = once(() => drs("erase", "run", "--account", "customer-2", "--reaso
 
 it("an erased account shows only the receipts of its erasures", async () => {
   const { erasure_id } = await erase();
+  const audited = { account: "customer-2" };
+  const [auditor, investigator] = [await listener.client(["auditor"]), await listener.client(["investigator"])];
+  expect(await auditor.call("listAudit", audited)).toMatchObject({ erasures: [{ erasure_id, kind: "account" }] });
+  expect(await investigator.call("listAudit", audited), "only own entries").toMatchObject({
+    entries: [],
+    erasures: [],
+  });
   expect(await explain(erased.eventId, "found")).toEqual({
     event_id: erased.eventId,
     status: "erased",

@@ -253,6 +253,8 @@ export interface AuditRow {
 export interface AuditFilter {
   readonly eventId?: string;
   readonly account?: NamedAccount;
+  /** With `account`: also the entries of erasures of the subjects with these keyed MACs in hexadecimal. */
+  readonly erased?: readonly string[];
   /**
    * Only entries of this person's actions through the admin API. Such a list shows no account in entries about cases of
    * an event, and a filter by account does not find them, because the person may have opened a case of an event that
@@ -270,7 +272,7 @@ export interface AuditFilter {
  */
 export const BATCH_WITHIN = "5 minutes";
 
-function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
+function composeAudit({ eventId, account, erased, person, limit, from }: AuditFilter): {
   text: string;
   values: unknown[];
 } {
@@ -280,6 +282,10 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
   let start = "";
   let offset = "";
   let isShown = "true";
+  let ofErasure = "false";
+  if (erased !== undefined) {
+    ofErasure = `a.operation = 'erase.run' and a.detail ->> 'subject_mac' = any ($${values.push(erased)}::text[])`;
+  }
   if (person !== undefined) {
     isShown = "not (a.operation in ('case.open', 'case.close') and a.event_id is not null)";
     ofActor = `and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
@@ -306,7 +312,7 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
         where ($1::uuid is null or u.event_id = $1) and ($2::bytea is null or coalesce(u.subject, a.subject) = $2)
       ) m on a.event_ids is not null
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
-        and ($2::bytea is null or a.subject = $2 or m.subject is not null)
+        and ($2::bytea is null or a.subject = $2 or m.subject is not null or (${ofErasure}))
         -- guard(true): the entry of a case of an event does not confirm whose event it is
         -- fails: packages/server/src/admin/restricted-events.test.ts › does not say whose event it is
         and ($2::bytea is null or ${isShown})
@@ -342,7 +348,7 @@ export const auditQuery = composed(
     [{ limit: 1 }],
     [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }],
     [{ person: "", limit: 1 }],
-    [{ person: "", account: { name: "", subject: Buffer.alloc(0) }, limit: 1 }],
+    [{ person: "", account: { name: "", subject: Buffer.alloc(0) }, erased: [], limit: 1 }],
     [{ from: { entryId: "00000000-0000-0000-0000-000000000000", skip: 0 }, limit: 1 }],
   ],
 );

@@ -1,10 +1,12 @@
+import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { auditLogCommands } from "./audit-log.ts";
 import { auditReviewCommand } from "./audit-review.ts";
-import { withCalls } from "./call.ts";
-import type { Context } from "./context.ts";
+import type { Call } from "./call.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { erasureLine } from "./erasure-line.ts";
 import { account, count, example, uuid } from "./options.ts";
-import { printPages } from "./pages.ts";
+import { type Page, printList } from "./pages.ts";
 
 interface ListOptions {
   readonly event?: string;
@@ -30,17 +32,17 @@ export function auditCommand(context: Context): Command {
         ...(options.event !== undefined && { event_id: options.event }),
         ...(options.account !== undefined && { account: options.account }),
       };
-      await withCalls(context, "read", (call) =>
-        printPages(
-          context,
-          async (page) => {
-            const { entries, next } = await call("listAudit", { ...filter, ...page });
-            return { rows: entries, next };
-          },
-          options,
-          "No audit entries.",
-        ),
-      );
+      let erasures: Answer<"listAudit">["erasures"] = [];
+      const read = async (call: Call, page: Page) => {
+        const { entries, next, erasures: found } = await call("listAudit", { ...filter, ...page });
+        erasures = found;
+        return { rows: entries, next };
+      };
+      await printList(context, read, options, "No audit entries.");
+      for (const erasure of erasures.toReversed()) {
+        if (options.json) printJson(context, erasure);
+        else print(context, erasureLine(erasure));
+      }
     });
   command.addCommand(auditReviewCommand(context));
   for (const one of auditLogCommands(context)) command.addCommand(one);

@@ -2,6 +2,7 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError } from "commander";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
+import { erasureLine } from "./erasure-line.ts";
 import { example, uuid } from "./options.ts";
 
 /** An attestation lists only the rows whose recomputed values were equal. For any other row it gives no reason. */
@@ -42,10 +43,7 @@ type Explained = Answer<"explainFeature">;
 function printExplanation(context: Context, { event_id, event, values, erasures }: Explained): void {
   if (event === null) {
     print(context, `Event ${event_id}: erased. Nothing else is known of it.`);
-    for (const { erasure_id, kind, finished_at } of erasures) {
-      const state = finished_at === null ? "not finished" : `finished ${finished_at}; drs receipt get ${erasure_id}`;
-      print(context, `Erasure of its ${kind}: ${erasure_id}, ${state}`);
-    }
+    for (const erasure of erasures) print(context, erasureLine(erasure));
     return;
   }
   const { received_at, purpose, platform, sdk_version, is_stored } = event;

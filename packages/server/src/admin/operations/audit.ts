@@ -2,7 +2,11 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { type AuditRow, listAudit as queryAudit } from "../../audit/audit.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
+import { findErasuresWithReceipts } from "../../lifecycle/erasure/erasures.ts";
+import { accountSubjects, subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
+import { readPurposeIds } from "../../policy/policy-table.ts";
 import type { Operation } from "./operation.ts";
+import type { AdminPorts } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { refusedNames, seesPseudonyms } from "./pseudonyms.ts";
 
@@ -18,24 +22,37 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
   if (hidesAccounts && input.account !== undefined) throw refusedNames();
   const from = input.after === undefined ? undefined : cursorOf(input.after);
   const findSecrets = async (): Promise<Secrets> => (await ports.keys()).secrets;
+  const erased = input.account === undefined ? [] : await subjectsOf(ports, input.account);
   const rows = await queryAudit(ports.pool, findSecrets, {
     limit,
     ...(from && { from }),
-    ...(input.account !== undefined && { account: (await ports.keys()).audit.named(input.account) }),
+    ...(input.account !== undefined && {
+      account: (await ports.keys()).audit.named(input.account),
+      erased: erased.map((mac) => mac.toString("hex")),
+    }),
     ...(input.event_id !== undefined && { eventId: input.event_id }),
     // guard(false): a caller without the auditor's role reads entries of its own
     // fails: packages/server/src/admin/reads.test.ts › entries of other people
     ...(scope === "own" && { person: caller.person }),
   });
   const detail = { limit, count: rows.length };
+  // guard: a caller who reads only own entries does not learn who was erased
+  const erasures = scope === "own" ? [] : await findErasuresWithReceipts(ports.pool, erased);
   return {
     answer: {
       entries: rows.map((row) => shown(row, hidesAccounts)),
       next: rows.length === limit ? nextOf(rows, from) : null,
+      erasures,
     },
     audit: { detail, ...(input.account !== undefined && { account: input.account }) },
   };
 };
+
+/** The keyed MACs that name an account and its purposes in the entries of their erasures. */
+async function subjectsOf({ pool, keys }: AdminPorts, account: string): Promise<readonly Buffer[]> {
+  const { pseudonymizer } = await keys();
+  return accountSubjects(account, await readPurposeIds(pool)).map((subject) => subjectMac(pseudonymizer, subject));
+}
 
 function shown(row: AuditRow, hidesAccounts: boolean): Answer<"listAudit">["entries"][number] {
   return { ...row, ...(hidesAccounts && { account: null }), roles: row.roles && [...row.roles] };

@@ -4,7 +4,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { type Decision, type Explanation, explainFeature as explain } from "../../features/explain.ts";
 import { revealFeatures } from "../../features/feature-rows.ts";
-import { findErasures, receiptOf } from "../../lifecycle/erasure/erasures.ts";
+import { findErasuresWithReceipts } from "../../lifecycle/erasure/erasures.ts";
 import { subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
 import { auditNotFound, auditRevealed } from "./audit-around.ts";
 import type { Operation } from "./operation.ts";
@@ -94,12 +94,5 @@ async function erasuresOf(ports: AdminPorts, eventId: string): Promise<Explained
   const { pseudonymizer } = await ports.keys();
   const account = await findSubjectOfEvent(ports.pool, eventId);
   const subjectMacs = [subjectMac(pseudonymizer, { kind: "event", eventId }), ...(account ? [account] : [])];
-  const receivedAt = receivedAtOf(eventId).toISOString();
-  const erasures = (await findErasures(ports.pool, { subjectMacs })).filter(({ began_at }) => began_at >= receivedAt);
-  return Promise.all(
-    erasures.map(async ({ sequence, erasure_id, kind, began_at, finished_at }) => {
-      const receipt = (await receiptOf(ports.pool, sequence)) ?? null;
-      return { erasure_id, kind, began_at, finished_at, receipt };
-    }),
-  );
+  return findErasuresWithReceipts(ports.pool, subjectMacs, receivedAtOf(eventId).toISOString());
 }

@@ -237,6 +237,17 @@ export async function receiptOf(executor: Executor, sequence: number): Promise<s
   return (await query(executor, RECEIPT_OF, [sequence])).rows[0]?.receipt ?? undefined;
 }
 
+/** Finds the erasures of subjects, newest first, with their receipts. @param since RFC 3339. */
+export async function findErasuresWithReceipts(executor: Executor, subjectMacs: readonly Buffer[], since = "") {
+  const erasures = (await findErasures(executor, { subjectMacs })).filter(({ began_at }) => began_at >= since);
+  return Promise.all(
+    erasures.map(async ({ sequence, erasure_id, kind, began_at, finished_at }) => {
+      const receipt = (await receiptOf(executor, sequence)) ?? null;
+      return { erasure_id, kind, began_at, finished_at, receipt };
+    }),
+  );
+}
+
 const FIND_ERASURE_RECEIPT = sql(
   `select coalesce(final_receipt, receipt) as receipt from erasure
     where erasure_id = $1 and receipt is not null`,

@@ -92,7 +92,7 @@ describe("an export", () => {
     await run({ labels, out: "exact.jsonl" });
     expect(await read("exact.jsonl")).toMatchObject([stored]);
     const csv = exportArguments({ labels, out: "exact.csv" }).map((word) => (word === "jsonl" ? "csv" : word));
-    await done(...csv);
+    expect(await done(...csv), "how to undo its escaping").toMatchObject([{ text_prefix: "'" }]);
     const [header = "", row = ""] = (await readFile(path("exact.csv"), "utf8")).split("\n");
     const at = header.split(",").indexOf("extracted_at");
     expect({ extracted_at: row.split(",")[at] }).toEqual(stored);

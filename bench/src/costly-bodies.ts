@@ -12,13 +12,17 @@ function repeatToMaximum(make: (index: number) => string): string {
 const member = (index: number): string => `"m${index.toString(36)}":0`;
 const success = (data: string): string => `{"status":"success","data":{${data}}}`;
 
-function request(actionId: string, probes: string, extraMembers = ""): string {
+function request(actionId: string, probes: string, extraMembers = "", collectedAt = new Date()): string {
   return (
     `{"action_id":"${actionId}","action_type":"payment","sdk_version":"1.2.3","platform":"android"${extraMembers},` +
     `"observations":{"session_id":"s","event_type":"device_intel_collection","schema_version":1,` +
-    `"collected_at":"${new Date().toISOString()}","probes":{${probes}}}}`
+    `"collected_at":"${collectedAt.toISOString()}","probes":{${probes}}}}`
   );
 }
+
+/** A long event that was collected at this time. */
+export const eventOf = (actionId: string, collectedAt: Date): string =>
+  request(actionId, `"p":${success(`"text":"${"x".repeat(BODY_BYTES - 1_000)}"`)}`, "", collectedAt);
 
 /** Functions that make costly bodies, by a description of what makes the body costly. */
 export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
@@ -32,5 +36,5 @@ export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
   "fields that the catalog does not know": (actionId) =>
     request(actionId, `"network":${success(repeatToMaximum(member))}`),
   "unknown members of the transport object": (actionId) => request(actionId, "", `,${repeatToMaximum(member)}`),
-  "one long string": (actionId) => request(actionId, `"p":${success(`"text":"${"x".repeat(BODY_BYTES - 1_000)}"`)}`),
+  "one long string": (actionId) => eventOf(actionId, new Date()),
 };

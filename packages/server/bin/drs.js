@@ -21,7 +21,7 @@ const V8_OPTIONS = {
   serve: {
     "--max-semi-space-size": 8,
     "--initial-old-space-size": 32,
-    "--heap-growing-percent": 300,
+    "--heap-growing-percent": 50,
     "--v8-pool-size": 1,
   },
   export: { "--heap-growing-percent": 100 },

@@ -27,7 +27,8 @@ import { admit, type AdmitOptions, assignPurpose, type Assignment } from "./admi
 import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
 import { costOf, costOfComparison } from "./cost.ts";
-import { readHeaders } from "./headers.ts";
+import { type IngestHeaders, readHeaders } from "./headers.ts";
+import { LimitedTasks } from "./limited-tasks.ts";
 import { type BodyLimits, freeMemory, readBody } from "./read-body.ts";
 import { readScan } from "./read-scan.ts";
 import { createScanBody, type ScanBody } from "../scanner/scan-body.ts";
@@ -76,11 +77,11 @@ export interface IngestOptions extends AdmitOptions, BodyLimits {}
 export type Ingest = (request: IngestRequest) => Promise<Answer>;
 
 export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest {
-  const scanBody = createScanBody(ports);
+  const stages: Stages = { scanBody: createScanBody(ports), slowReads: new LimitedTasks(SLOW_READS) };
   return async (request) => {
     const started = performance.now();
     const progress: RequestProgress = { headers: {} };
-    const result = await runStages(request, progress, scanBody, ports, options).catch((error: unknown) => {
+    const result = await runStages(request, progress, stages, ports, options).catch((error: unknown) => {
       ports.onError(error, "ingest request");
       return error instanceof Unavailable ? rejectRequest("unavailable", RETRY_SOON) : rejectRequest("storage-failed");
     });
@@ -104,6 +105,18 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
     ports.meter.answered(answer.status, code, (performance.now() - started) / 1000);
     return { ...answer, headers: { ...answer.headers, ...progress.headers } };
   };
+}
+
+/**
+ * Maximum number of bodies that are read slowly, or compared in canonical form, at a time. The values of such a body can
+ * take ten times its memory, which admission does not count. It is work of one thread, so that more at a time would not
+ * be faster.
+ */
+const SLOW_READS = 1;
+
+interface Stages {
+  readonly scanBody: ScanBody;
+  readonly slowReads: LimitedTasks;
 }
 
 const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
@@ -133,7 +146,7 @@ function auditedRejection(
 async function runStages(
   request: IngestRequest,
   progress: RequestProgress,
-  scanBody: ScanBody,
+  stages: Stages,
   ports: IngestPorts,
   options: IngestOptions,
 ): Promise<Answer | RejectedRequest> {
@@ -162,62 +175,77 @@ async function runStages(
         chargeRequest(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
       return body;
     }
-    const scan = scanBody(body);
-    const text = scan ?? scanText(body);
-    const cost = costOf(body.length, text.members, text.escapes);
-    const tooCostly = chargeRequest(account, cost - 1, progress, ports);
-    if (tooCostly) return tooCostly;
-
-    const adopted = ports.adopted.current;
-    const valid = (scan && readScan(scan, body, adopted)) ?? (await readSlowly(body, text, adopted, progress));
-    if (valid instanceof RejectedRequest) return valid;
-    progress.sdkVersion = valid.attributes.sdkVersion;
-
-    const chargeComparison = (): RejectedRequest | undefined =>
-      chargeRequest(account, costOfComparison(cost), progress, ports);
-    const { idempotencyKey } = header;
-    const retry: Retry = { account, idempotencyKey, body, parsed: valid.parsed, chargeComparison };
-    const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
-      if (entry.location) progress.existingEventId = entry.eventId;
-      else delete progress.account;
-      return resolveDuplicate(retry, entry, ports);
-    };
-    const receivedAt = ports.clock.now();
-
-    const admitted = await admit(account, valid, receivedAt, ports, options);
-    if (admitted instanceof RejectedRequest) {
-      const entry = await ports.store.findKey(account, idempotencyKey);
-      // guard(false): a replay gets its answer, even if the request would be rejected
-      // fails: e2e/exactly-once.test.ts › a replay gets its answer although
-      return entry ? await resolve(entry) : admitted;
-    }
-
-    const attributes: Omit<PromotedAttributes, "purpose"> = {
-      ...valid.attributes,
-      account,
-      eventId: uuidv7(receivedAt),
-      receivedAt,
-      idempotencyKey,
-    };
-    const requestMac = ports.sealer.requestMac(attributes.eventId, body);
-    const event = { ...attributes, collectedAt: valid.collectedAt, requestMac };
-    const assign = (): Assignment | RejectedRequest => assignPurpose(valid, ports.purposes);
-    const outcome = await append(event, admitted.assigned, valid.exact, { ...ports, assign });
-    if (outcome instanceof RejectedRequest) return outcome;
-    if (!("stored" in outcome)) return await resolve(outcome);
-
-    for (const warning of warningsOf(outcome.stored, admitted.sessionMismatch)) {
-      ports.audit.record({ operation: "event.create", outcome: warning, account, eventId: attributes.eventId });
-      ports.meter.warned(warning);
-    }
-    ports.drift.observe(attributes, valid.probes, text.members);
-    ports.outcomes.observe(attributes, valid.probes, text.members);
-    // From here on, no code reads the bytes of the event.
+    const answer = await storeBody(body, account, header, progress, stages, ports, options);
+    // From here on, no code reads the bytes of the event. An error leaves them to the garbage collection, because another
+    // thread may still compress them.
     if (request.body.isUnshared) freeMemory(body);
-    return answerCreated(attributes.eventId);
+    return answer;
   } finally {
     permit.release();
   }
+}
+
+/** Validates and stores the event of a body, or finds out that it is a retry. */
+async function storeBody(
+  body: Buffer,
+  account: string,
+  { idempotencyKey }: IngestHeaders,
+  progress: RequestProgress,
+  { scanBody, slowReads }: Stages,
+  ports: IngestPorts,
+  options: IngestOptions,
+): Promise<Answer | RejectedRequest> {
+  const scan = scanBody(body);
+  const text = scan ?? scanText(body);
+  const cost = costOf(body.length, text.members, text.escapes);
+  const tooCostly = chargeRequest(account, cost - 1, progress, ports);
+  if (tooCostly) return tooCostly;
+
+  const adopted = ports.adopted.current;
+  const valid =
+    (scan && readScan(scan, body, adopted)) ?? (await slowReads.run(() => readSlowly(body, text, adopted, progress)));
+  if (valid instanceof RejectedRequest) return valid;
+  progress.sdkVersion = valid.attributes.sdkVersion;
+
+  const chargeComparison = (): RejectedRequest | undefined =>
+    chargeRequest(account, costOfComparison(cost), progress, ports);
+  const retry: Retry = { account, idempotencyKey, body, parsed: valid.parsed, chargeComparison };
+  const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
+    if (entry.location) progress.existingEventId = entry.eventId;
+    else delete progress.account;
+    return resolveDuplicate(retry, entry, { ...ports, slowReads });
+  };
+  const receivedAt = ports.clock.now();
+
+  const admitted = await admit(account, valid, receivedAt, ports, options);
+  if (admitted instanceof RejectedRequest) {
+    const entry = await ports.store.findKey(account, idempotencyKey);
+    // guard(false): a replay gets its answer, even if the request would be rejected
+    // fails: e2e/exactly-once.test.ts › a replay gets its answer although
+    return entry ? await resolve(entry) : admitted;
+  }
+
+  const attributes: Omit<PromotedAttributes, "purpose"> = {
+    ...valid.attributes,
+    account,
+    eventId: uuidv7(receivedAt),
+    receivedAt,
+    idempotencyKey,
+  };
+  const requestMac = ports.sealer.requestMac(attributes.eventId, body);
+  const event = { ...attributes, collectedAt: valid.collectedAt, requestMac };
+  const assign = (): Assignment | RejectedRequest => assignPurpose(valid, ports.purposes);
+  const outcome = await append(event, admitted.assigned, valid.exact, { ...ports, assign });
+  if (outcome instanceof RejectedRequest) return outcome;
+  if (!("stored" in outcome)) return await resolve(outcome);
+
+  for (const warning of warningsOf(outcome.stored, admitted.sessionMismatch)) {
+    ports.audit.record({ operation: "event.create", outcome: warning, account, eventId: attributes.eventId });
+    ports.meter.warned(warning);
+  }
+  ports.drift.observe(attributes, valid.probes, text.members);
+  ports.outcomes.observe(attributes, valid.probes, text.members);
+  return answerCreated(attributes.eventId);
 }
 
 /**

@@ -129,6 +129,15 @@ it.each([
   expect(await readBody(streamOf([bytes]), GZIP, LIMITS)).toMatchObject(rejectedWith("body-corrupt"));
 });
 
+it.each([undefined, 3_000])("a body of several chunks has memory of its own, with the length %s", async (length) => {
+  const chunks = [random.subarray(0, 1_500), random.subarray(1_500, 3_000)];
+  const body = (await readBody(streamOf(chunks), { encoding: "identity", length }, LIMITS)) as Buffer;
+  expect(body).toEqual(random.subarray(0, 3_000));
+  const { buffer } = body;
+  freeMemory(body);
+  expect(buffer.byteLength).toBe(0);
+});
+
 it("the memory of a body is freed, unless it also contains other data", () => {
   const body = Buffer.allocUnsafeSlow(100);
   const { buffer } = body;

@@ -34,17 +34,18 @@ export async function readBody(
 ): Promise<Buffer | RejectedRequest> {
   const maxRawBytes = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
   if (length !== undefined && length > maxRawBytes) return rejectRequest("body-too-large");
-  const buffer = new GrowingBuffer(body.isUnshared ?? false);
+  const buffer = new GrowingBuffer(body.isUnshared ?? false, length ?? 0);
   const take = (chunk: Uint8Array): boolean => {
     if (buffer.length + chunk.length > maxRawBytes) return false;
     buffer.append(chunk);
     return true;
   };
   const end = await (body.isUnshared ? body.forEach(take) : forEachWithin(bodyTimeout, body, take));
-  if (end === "late") return rejectRequest("request-timeout");
-  if (end === "stopped") return rejectRequest("body-too-large");
-  if (end === "broken") return rejectRequest("body-corrupt");
   const raw = buffer.bytes();
+  if (end !== "end") {
+    if (body.isUnshared) freeMemory(raw);
+    return rejectRequest(UNREAD[end]);
+  }
   const isChanged = length !== undefined && length !== raw.length;
   if (encoding === "gzip" && (isChanged || body.isReplaced) && isObjectText(raw)) {
     return raw.length > limit ? rejectRequest("body-too-large") : raw;
@@ -56,8 +57,13 @@ export async function readBody(
         "partly read the body. Mount the endpoint before it.",
     );
   }
-  return encoding === "gzip" ? decompress(raw, limit) : raw;
+  if (encoding === "identity") return raw;
+  const decompressed = await decompress(raw, limit);
+  if (body.isUnshared) freeMemory(raw);
+  return decompressed;
 }
+
+const UNREAD = { late: "request-timeout", stopped: "body-too-large", broken: "body-corrupt" } as const;
 
 /**
  * Whether the bytes look like the text of a JSON object. gzip data starts with other bytes (RFC 1952 §2.3.1), so that a
@@ -104,10 +110,13 @@ export function freeMemory(body: Buffer): void {
 class GrowingBuffer {
   length = 0;
   readonly #keepsFirstChunk: boolean;
+  readonly #expected: number;
   #memory: Buffer = Buffer.alloc(0);
 
-  constructor(keepsFirstChunk: boolean) {
+  /** @param expected the number of bytes that will probably come; 0 if it is not known. */
+  constructor(keepsFirstChunk: boolean, expected: number) {
     this.#keepsFirstChunk = keepsFirstChunk;
+    this.#expected = expected;
   }
 
   append(chunk: Uint8Array): void {
@@ -122,12 +131,14 @@ class GrowingBuffer {
     this.length = length;
   }
 
+  /** Ends the collection. The buffer has memory of its own, so that `freeMemory` can free it. */
   bytes(): Buffer {
-    return this.#memory.subarray(0, this.length);
+    if (this.length === this.#memory.length) return this.#memory;
+    return Buffer.from((this.#memory.buffer as ArrayBuffer).transfer(this.length));
   }
 
   #grown(length: number): Buffer {
-    const memory = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#memory.length, 1_024));
+    const memory = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#memory.length, this.#expected, 1_024));
     this.#memory.copy(memory, 0, 0, this.length);
     return memory;
   }

@@ -2,6 +2,7 @@ import type { TransportRequest } from "@device-risk-signals/contract";
 import { expect, it } from "vitest";
 import type { LedgerEntry } from "../ports.ts";
 import { RejectedRequest } from "./request.ts";
+import { LimitedTasks } from "./limited-tasks.ts";
 import { resolveDuplicate, type ResolvePorts } from "./resolve-duplicate.ts";
 import { accountThrottle } from "./throttle.ts";
 
@@ -11,6 +12,7 @@ it("retries with other bytes are compared up to the limit of their account, and 
     sealer: { requestMac: () => Buffer.from("other") },
     store: { findStored: async (account: string) => void read.push(account) },
     comparisons: accountThrottle(0.5, 2, { now: () => 0 }),
+    slowReads: new LimitedTasks(1),
   } as unknown as ResolvePorts;
   const entry = { eventId: "e", requestMac: Buffer.from("known") } as LedgerEntry;
   const retry = async (account: string): Promise<string> => {

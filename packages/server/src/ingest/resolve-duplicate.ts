@@ -8,6 +8,7 @@ import {
   type Sealer,
   type StoredEvent,
 } from "../ports.ts";
+import type { LimitedTasks } from "./limited-tasks.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import type { RateThrottle } from "./throttle.ts";
 import { type Answer, type RejectedRequest, rejectRequest } from "./request.ts";
@@ -34,6 +35,8 @@ export interface ResolvePorts {
    * and all accounts share this limit.
    */
   readonly comparisons: RateThrottle;
+  /** Limits the memory of comparisons that run at the same time. */
+  readonly slowReads: LimitedTasks;
 }
 
 /**
@@ -78,14 +81,16 @@ export function answerCreated(eventId: string): Answer {
   };
 }
 
-async function equalInCanonicalForm(retry: Retry, { store, sealer }: ResolvePorts): Promise<boolean> {
+async function equalInCanonicalForm(retry: Retry, { store, sealer, slowReads }: ResolvePorts): Promise<boolean> {
   const stored = await store.findStored(retry.account, retry.idempotencyKey);
   if (!stored) return false;
-  const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
-    if (areKeysDestroyed(error)) return undefined;
-    throw error;
+  return slowReads.run(async () => {
+    const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
+      if (areKeysDestroyed(error)) return undefined;
+      throw error;
+    });
+    return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed());
   });
-  return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed());
 }
 
 /**

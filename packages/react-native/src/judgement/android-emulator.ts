@@ -8,11 +8,23 @@ import {
   EMULATORS,
   FARM_PACKAGES,
   FARM_PATHS,
+  PLAYER_PROPERTIES,
   TRANSLATOR_PATHS,
   TRANSLATORS,
   WEAK_BUILD_FACTS,
 } from "./emulator-artefacts.ts";
-import { anyFound, facts, type Finding, type Found, inText, present, together, namesFound } from "./finding.ts";
+import {
+  anyFound,
+  asOne,
+  facts,
+  type Finding,
+  type Found,
+  inText,
+  namesFound,
+  onlyFound,
+  present,
+  together,
+} from "./finding.ts";
 import type { Judgements } from "./judgement.ts";
 import { nativeBridge } from "./native-bridge.ts";
 
@@ -23,10 +35,14 @@ const files = present(
   "paths",
   EMULATORS.flatMap(([, paths]) => paths),
 );
-const properties = facts("properties", EMULATOR_PROPERTIES, KNOWN_FACTS);
-const mounts = inText("mountInfo", (text) =>
-  [...new Set(mountsOf(text).map(({ type }) => `mount=${type}`))].filter((fact) => KNOWN_FACTS.test(fact)),
+const properties = together(
+  facts("properties", EMULATOR_PROPERTIES, KNOWN_FACTS),
+  onlyFound(facts("properties", PLAYER_PROPERTIES, KNOWN_FACTS)),
 );
+const mounts = inText("mountInfo", (text) => {
+  const known = mountsOf(text).flatMap(({ type, root }) => [`mount=${type}`, `root=${root}`]);
+  return new Set(known.filter((fact) => KNOWN_FACTS.test(fact)));
+});
 export const cpuMarkers = together(
   inText("cpuInfo", ({ text }) => virtualProcessorMarks(text)),
   nativeBridge(TRANSLATORS),
@@ -39,14 +55,14 @@ export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), pr
 
 /**
  * The checks, other than `build`, for markers that no real device has. Weak values of the build, virtual processors and
- * agents of device farms do not count as markers, because real devices can have them.
+ * agents of device farms do not count as markers, because real devices can have them. All matching mounts together
+ * count as one marker, and so do all matching members of the build, because one cause sets several of them.
  */
-export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
-const allFindings = together(build, ...STRONG_MARKERS);
+export const STRONG_MARKERS: readonly Finding[] = [files, properties, asOne(mounts)];
+const allFindings = together(build, files, properties, mounts);
 
-/** All matching members of the build together count as one marker. */
 function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
-  return build.find(evidence).found.slice(0, 1).length + together(...markers).find(evidence).found.length;
+  return together(asOne(build), ...markers).find(evidence).found.length;
 }
 
 /**

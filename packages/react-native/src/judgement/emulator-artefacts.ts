@@ -1,8 +1,7 @@
 /**
- * Artefacts that reveal emulators of Android: the emulator and Cuttlefish of AOSP (device/generic/goldfish,
- * device/google/cuttlefish), Genymotion and the desktop players, as published in
- * github.com/framgia/android-emulator-detector, github.com/mofneko/EmulatorDetector,
- * github.com/happylishang/AntiFakerAndroidChecker and OWASP MASTG.
+ * Artefacts that reveal emulators of Android: the emulator and Cuttlefish of AOSP, containers, desktop players and
+ * cloud phones. `evidence/emulators.md` has the sources of each product, with the date, and the products for which no
+ * public source was found.
  */
 import { under } from "./under.ts";
 
@@ -21,12 +20,23 @@ export const BUILD_MEMBERS = under(
  */
 export const EMULATOR_PROPERTIES = under("ro.", "kernel.qemu boot.qemu hardware hardware.egl");
 
+/**
+ * Properties of players and cloud phones. A phone does not let apps read properties that it does not know, so these can
+ * add a marker and never show that none exists.
+ */
+export const PLAYER_PROPERTIES = [
+  ...under("nemud.", "player_version player_engine"),
+  ...under("bst.", "installed_images instance"),
+  ...under("", "com.cph.mainkeys ro.com.cph.sfs_enable ro.com.cph.notification_disable"),
+];
+
 type Emulator = readonly [product: string, files: readonly string[], facts: RegExp];
 
 /**
- * The files of each emulator, and a pattern of its values of the build, properties and mounts. The list has no file
- * that a stock phone may have, such as `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are file systems for folders
- * that are shared with the host.
+ * The files of each emulator, and a pattern of its values of the build, properties and mounts. The list has no value
+ * that a stock phone or a Chromebook may have, such as `libc_malloc_debug_qemu.so` or `ro.hardware.egl=mesa`. `vboxsf`
+ * and `nemusf` are file systems for folders that are shared with the host; `root` is the folder of the host that a
+ * container mounts.
  */
 export const EMULATORS: readonly Emulator[] = [
   [
@@ -40,19 +50,43 @@ export const EMULATORS: readonly Emulator[] = [
     [...under("/dev/socket/", "genyd baseband_genyd"), "/system/bin/androVM-prop"],
     /^(manufacturer=Genymo|(ro\.)?hardware=vbox86)/,
   ],
-  ["bluestacks", under("/dev/bst", "_gps _ime gyro pgaipc"), /^manufacturer=BlueStacks/],
+  ["redroid", [], /^((ro\.)?hardware=redroid$|(manufacturer|brand)=redroid$|(product|model|fingerprint)=redroid)/],
+  [
+    "waydroid",
+    ["/vendor/waydroid.prop"],
+    /^((manufacturer|brand)=[Ww]aydroid$|product=[a-z]+_waydroid_|model=WayDroid |fingerprint=waydroid\/|root=(\/.*)?\/waydroid\/(waydroid\.prop$|data(\/|$)))/,
+  ],
+  [
+    "bluestacks",
+    [
+      ...under("/dev/bst", "_gps _ime gyro pgaipc megn"),
+      ...under("/system/bin/bst", "folder folderd syncfs shutdown ime svcmgrtest"),
+    ],
+    /^(manufacturer=BlueStacks|bst\.\w+=.)/,
+  ],
   [
     "nox",
-    [...under("/", "fstab.nox init.nox.rc"), ...under("/system/", "bin/nox-prop lib/libnoxd.so")],
+    [
+      ...under("/", "fstab.nox init.nox.rc"),
+      ...under("/system/", "bin/nox-prop bin/noxd bin/nox-vbox-sf lib/libnoxd.so lib/libnoxspeedup.so"),
+    ],
     /^(hardware=nox$|mount=nemusf)/,
   ],
-  ["memu", [...under("/dev/memu", "fp guest user"), "/system/bin/microvirt-prop"], /^manufacturer=Microvirt/],
+  [
+    "memu",
+    [...under("/dev/memu", "fp guest user"), "/system/bin/microvirt-prop", "/system/lib/memuguest.ko"],
+    /^manufacturer=Microvirt/,
+  ],
   [
     "ldplayer",
-    under("/system/", "lib/libldutils.so lib64/libldutils.so bin/ldinit lib/hw/gps.ld.so"),
+    under(
+      "/system/",
+      "lib/libldutils.so lib64/libldutils.so bin/ldinit bin/ldmountsf lib/hw/gps.ld.so lib/hw/sensors.ld.so",
+    ),
     /^model=LDPlayer/,
   ],
-  ["mumu", ["/system/lib/libnemu.so"], /^model=MuMu/],
+  ["mumu", ["/system/lib/libnemu.so"], /^(model=MuMu|nemud\.\w+=.)/],
+  ["huawei_cloud_phone", [], /^(ro\.)?com\.cph\.\w+=./],
   ["virtualbox", [...under("/dev/vbox", "guest user"), ...under("/", "fstab.vbox86 init.vbox86.rc")], /^mount=vboxsf/],
   ["windows_subsystem", ["/system/framework/windows-system_server.jar"], /^model=Subsystem for Android/],
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anyFound, countFound, facts, inText, named, present, together, namesFound } from "./finding.ts";
+import { anyFound, asOne, countFound, facts, inText, named, present, together, namesFound } from "./finding.ts";
 
 const su = present("paths", ["/a/su", "/b/su"]);
 const none = { present: [], absent: ["/a/su", "/b/su"] };
@@ -58,6 +58,15 @@ it("reported names are bounded, however long and many the names in evidence are"
   const names = all.judge({ threads }) as readonly string[];
   expect(names).toHaveLength(64);
   expect(Math.max(...names.map((name) => name.length))).toBe(128);
+});
+
+it("counts all names as one if one cause sets several of them", () => {
+  expect(countFound(asOne(named("threads", (name) => name))).judge({ threads: ["a", "b"] })).toBe(1);
+});
+
+it("a property that could not be read has no value that a pattern could match", () => {
+  const anyValue = anyFound(facts("properties", ["nemud.player_engine"], /=./));
+  expect(anyValue.judge({ properties: {} })).toBeUndefined();
 });
 
 it("each name is reported once", () => {

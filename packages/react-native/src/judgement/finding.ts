@@ -81,7 +81,10 @@ export function inLines(source: SourceOf<Text>, pattern: RegExp, isKnown: (name:
 export function facts(source: "build" | "properties", names: readonly string[], known: RegExp): Finding {
   const argument = (source === "build" ? true : names) as true;
   return findingIn(source as "build", argument, (values) => ({
-    found: names.map((name) => `${name}=${values[name]}`).filter((fact) => known.test(fact)),
+    found: names
+      .filter((name) => values[name] !== undefined)
+      .map((name) => `${name}=${values[name]}`)
+      .filter((fact) => known.test(fact)),
     isComplete: names.every((name) => values[name] !== undefined),
   }));
 }
@@ -96,6 +99,25 @@ export function together(...findings: readonly Finding[]): Finding {
         found: several.flatMap(({ found }) => found),
         isComplete: several.every(({ isComplete }) => isComplete),
       };
+    },
+  };
+}
+
+/**
+ * Makes a finding complete: what was not examined counts as not found. For sources that not every device lets an app
+ * read, and that therefore can only add names.
+ */
+export function onlyFound({ sources, find }: Finding): Finding {
+  return { sources, find: (evidence) => ({ found: find(evidence).found, isComplete: true }) };
+}
+
+/** Reduces a finding to its first name, so that all of its names together count as one. */
+export function asOne({ sources, find }: Finding): Finding {
+  return {
+    sources,
+    find(evidence) {
+      const { found, isComplete } = find(evidence);
+      return { found: found.slice(0, 1), isComplete };
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   findingIn,
   type Found,
   named,
+  onlyFound,
   present,
   together,
   namesFound,
@@ -51,14 +52,6 @@ const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulat
 const { sources } = together(environment, simulator, files);
 
 /**
- * Makes a finding complete: what was not examined counts as not found. The finding about the folders of tweaks is
- * unknown on a Mac, which has libraries of its own there; then only the names of images decide.
- */
-function onlyFound({ sources, find }: Finding): Finding {
-  return { sources, find: (evidence) => ({ found: find(evidence).found, isComplete: true }) };
-}
-
-/**
  * Any app may claim a scheme. A scheme therefore counts only with another trace of a jailbreak, and is unknown if that
  * trace is unknown.
  */
@@ -91,6 +84,7 @@ function virtualProducts(evidence: Evidence): readonly string[] | undefined {
 export function osIntegrityIos(rules: IosRules): Judgements {
   const phone = onPhone(rules.macs);
   const paths = phone(present("paths", JAILBREAK_PATHS));
+  // On a Mac, which has libraries of its own in the folders of tweaks, only the names of images decide.
   const places = onlyFound(phone(named("images", imageInTweakPlace)));
   const images = together(named("images", injectedImage(rules)), places);
   const variables = phone(present("environment", INJECTION_VARIABLES));

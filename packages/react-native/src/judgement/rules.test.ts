@@ -16,6 +16,7 @@ const unanchored = ({ source }: RegExp): RegExp => RegExp(source.replace(/^\^(\(
 const open = ({ source }: RegExp): RegExp => RegExp(source.replaceAll("(\\.|$)", "").replaceAll("([-_.]|$)", ""));
 const without = <Item>(list: readonly Item[], at: number): readonly Item[] => list.filter((_, index) => index !== at);
 
+const mesa = facts("properties", ["ro.hardware.egl"], /=mesa$/);
 const weakBuild = facts("build", BUILD_MEMBERS, WEAK_BUILD_FACTS);
 
 const PARTS = "substrings of names";
@@ -42,6 +43,7 @@ const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidR
   ["su is a whole name", "busybox and names like su", { su: /\/su/ }],
   ["weak values of the build do not count", "build markers", { markers: [...STRONG_MARKERS, weakBuild] }],
   ["marks of the processor do not count", "Chromebooks", { markers: [...STRONG_MARKERS, cpuMarkers] }],
+  ["Mesa does not count", "Chromebooks", { markers: [...STRONG_MARKERS, mesa], minMarkers: 1 }],
   ["marks of a farm do not count", "device farms", { markers: [...STRONG_MARKERS, deviceFarmMarkers] }],
   ["one marker is not enough", "a single marker", { minMarkers: 1 }],
 ];

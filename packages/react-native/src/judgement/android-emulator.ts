@@ -27,8 +27,10 @@ import {
 } from "./finding.ts";
 import type { Judgements } from "./judgement.ts";
 import { nativeBridge } from "./native-bridge.ts";
+import { oneOfFacts } from "./patterns.ts";
 
-const KNOWN_FACTS = new RegExp(EMULATORS.map(([, , known]) => known.source).join("|"));
+const KNOWN_FACTS = oneOfFacts(EMULATORS.flatMap(([, , facts]) => facts));
+const PRODUCTS = EMULATORS.map(([product, paths, facts]) => ({ product, paths, known: oneOfFacts(facts) }));
 
 const build = facts("build", BUILD_MEMBERS, KNOWN_FACTS);
 const files = present(
@@ -75,10 +77,8 @@ function lookedAtAll(evidence: Evidence): boolean {
 }
 
 function productsOf({ found: markers }: Found): readonly string[] {
-  const known = EMULATORS.filter(([, paths, facts]) =>
-    markers.some((name) => paths.includes(name) || facts.test(name)),
-  );
-  return known.map(([product]) => product);
+  const known = PRODUCTS.filter(({ paths, known }) => markers.some((name) => paths.includes(name) || known.test(name)));
+  return known.map(({ product }) => product);
 }
 
 export function androidEmulator(rules: AndroidRules): Judgements {

@@ -20,41 +20,49 @@ export const BUILD_MEMBERS = under(
  */
 export const EMULATOR_PROPERTIES = under("ro.", "kernel.qemu boot.qemu hardware hardware.egl");
 
-/**
- * Properties of players and cloud phones. A phone does not let apps read properties that it does not know, so these can
- * add a marker and never show that none exists.
- */
-export const PLAYER_PROPERTIES = [
-  ...under("nemud.", "player_version player_engine"),
-  ...under("bst.", "installed_images instance"),
-  ...under("", "com.cph.mainkeys ro.com.cph.sfs_enable ro.com.cph.notification_disable"),
-];
-
-type Emulator = readonly [product: string, files: readonly string[], facts: RegExp];
+type Emulator = readonly [product: string, files: readonly string[], facts: readonly string[]];
 
 /**
- * The files of each emulator, and a pattern of its values of the build, properties and mounts. The list has no value
- * that a stock phone or a Chromebook may have, such as `libc_malloc_debug_qemu.so` or `ro.hardware.egl=mesa`. `vboxsf`
- * and `nemusf` are file systems for folders that are shared with the host; `root` is the folder of the host that a
- * container mounts.
+ * The files of each emulator, and its values of the build, properties and mounts, in which `*` means any text. The
+ * list has no value that a stock phone or a Chromebook may have, such as `libc_malloc_debug_qemu.so` or
+ * `ro.hardware.egl=mesa`. `vboxsf` and `nemusf` are file systems for folders that are shared with the host; `root` is
+ * the folder of the host that a container mounts.
  */
 export const EMULATORS: readonly Emulator[] = [
   [
     "android_emulator",
     [...under("/dev/", "qemu_pipe goldfish_pipe goldfish_address_space socket/qemud"), "/system/bin/qemu-props"],
-    /^((ro\.)?hardware=(goldfish|ranchu)$|product=(google_)?sdk(_|$)|model=(Android SDK built|sdk_gphone)|fingerprint=(generic|google\/sdk_)|ro\.(kernel|boot)\.qemu=1|ro\.hardware\.egl=emulation)/,
+    [
+      ...under("hardware=", "goldfish ranchu"),
+      ...under("product=", "sdk sdk_* google_sdk google_sdk_*"),
+      "model=Android SDK built*",
+      ...under("", "model=sdk_gphone* fingerprint=generic* fingerprint=google/sdk_*"),
+      ...under("ro.", "hardware=goldfish hardware=ranchu kernel.qemu=1 boot.qemu=1 hardware.egl=emulation"),
+    ],
   ],
-  ["cuttlefish", [], /^(ro\.)?hardware=cutf_cvm/],
+  ["cuttlefish", [], under("", "hardware=cutf_cvm* ro.hardware=cutf_cvm*")],
   [
     "genymotion",
     [...under("/dev/socket/", "genyd baseband_genyd"), "/system/bin/androVM-prop"],
-    /^(manufacturer=Genymo|(ro\.)?hardware=vbox86)/,
+    under("", "manufacturer=Genymo* hardware=vbox86* ro.hardware=vbox86*"),
   ],
-  ["redroid", [], /^((ro\.)?hardware=redroid$|(manufacturer|brand)=redroid$|(product|model|fingerprint)=redroid)/],
+  [
+    "redroid",
+    [],
+    under(
+      "",
+      "hardware=redroid ro.hardware=redroid manufacturer=redroid brand=redroid product=redroid* model=redroid*" +
+        " fingerprint=redroid*",
+    ),
+  ],
   [
     "waydroid",
     ["/vendor/waydroid.prop"],
-    /^((manufacturer|brand)=[Ww]aydroid$|product=[a-z]+_waydroid_|model=WayDroid |fingerprint=waydroid\/|root=(\/.*)?\/waydroid\/(waydroid\.prop$|data(\/|$)))/,
+    [
+      ...under("", "manufacturer=Waydroid brand=waydroid product=*_waydroid_* fingerprint=waydroid/*"),
+      "model=WayDroid *",
+      ...under("root=*/waydroid/", "waydroid.prop data data/*"),
+    ],
   ],
   [
     "bluestacks",
@@ -62,7 +70,7 @@ export const EMULATORS: readonly Emulator[] = [
       ...under("/dev/bst", "_gps _ime gyro pgaipc megn"),
       ...under("/system/bin/bst", "folder folderd syncfs shutdown ime svcmgrtest"),
     ],
-    /^(manufacturer=BlueStacks|bst\.\w+=.)/,
+    ["manufacturer=BlueStacks*", ...under("bst.", "installed_images=* instance=*")],
   ],
   [
     "nox",
@@ -70,12 +78,12 @@ export const EMULATORS: readonly Emulator[] = [
       ...under("/", "fstab.nox init.nox.rc"),
       ...under("/system/", "bin/nox-prop bin/noxd bin/nox-vbox-sf lib/libnoxd.so lib/libnoxspeedup.so"),
     ],
-    /^(hardware=nox$|mount=nemusf)/,
+    under("", "hardware=nox mount=nemusf"),
   ],
   [
     "memu",
     [...under("/dev/memu", "fp guest user"), "/system/bin/microvirt-prop", "/system/lib/memuguest.ko"],
-    /^manufacturer=Microvirt/,
+    ["manufacturer=Microvirt*"],
   ],
   [
     "ldplayer",
@@ -83,13 +91,21 @@ export const EMULATORS: readonly Emulator[] = [
       "/system/",
       "lib/libldutils.so lib64/libldutils.so bin/ldinit bin/ldmountsf lib/hw/gps.ld.so lib/hw/sensors.ld.so",
     ),
-    /^model=LDPlayer/,
+    ["model=LDPlayer*"],
   ],
-  ["mumu", ["/system/lib/libnemu.so"], /^(model=MuMu|nemud\.\w+=.)/],
-  ["huawei_cloud_phone", [], /^(ro\.)?com\.cph\.\w+=./],
-  ["virtualbox", [...under("/dev/vbox", "guest user"), ...under("/", "fstab.vbox86 init.vbox86.rc")], /^mount=vboxsf/],
-  ["windows_subsystem", ["/system/framework/windows-system_server.jar"], /^model=Subsystem for Android/],
+  ["mumu", ["/system/lib/libnemu.so"], under("", "model=MuMu* nemud.player_version=* nemud.player_engine=*")],
+  ["huawei_cloud_phone", [], under("", "com.cph.mainkeys=* ro.com.cph.sfs_enable=* ro.com.cph.notification_disable=*")],
+  ["virtualbox", [...under("/dev/vbox", "guest user"), ...under("/", "fstab.vbox86 init.vbox86.rc")], ["mount=vboxsf"]],
+  ["windows_subsystem", ["/system/framework/windows-system_server.jar"], ["model=Subsystem for Android*"]],
 ];
+
+/**
+ * The other properties of `EMULATORS`: those of players and cloud phones. A phone does not let apps read properties that
+ * it does not know, so these can add a marker and never show that none exists.
+ */
+export const PLAYER_PROPERTIES = EMULATORS.flatMap(([, , facts]) =>
+  facts.map((fact) => fact.replace(/=.*/, "")),
+).filter((name) => name.includes(".") && !EMULATOR_PROPERTIES.includes(name));
 
 /**
  * Values that emulators share with test builds, vendors' debug builds and Chromebooks. An x86 processor is an equally

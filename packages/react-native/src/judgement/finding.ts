@@ -82,7 +82,7 @@ export function facts(source: "build" | "properties", names: readonly string[], 
   const argument = (source === "build" ? true : names) as true;
   return findingIn(source as "build", argument, (values) => ({
     found: names
-      .filter((name) => values[name] !== undefined)
+      .filter((name) => values[name])
       .map((name) => `${name}=${values[name]}`)
       .filter((fact) => known.test(fact)),
     isComplete: names.every((name) => values[name] !== undefined),

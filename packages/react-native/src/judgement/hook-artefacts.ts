@@ -4,18 +4,21 @@
  * Substrate (cydiasubstrate.com), Riru and Zygisk (github.com/RikkaApps/Riru, topjohnwu/Magisk). OWASP MASTG lists the
  * same traces.
  */
+import { libraryNamed, wholeName } from "./patterns.ts";
 import { under } from "./under.ts";
 
 /**
- * Base names of libraries. The pattern matches whole names, never a part of a word: `friday.so` and `libmyfrida.so` do
- * not belong to Frida. Names of some families continue after a separator (`frida-agent-64.so`). `libsubstrate_x.so` is
- * an ordinary library of a blockchain.
+ * Base names of libraries. A whole name counts, never a part of a word: `friday.so` and `libmyfrida.so` do not belong to
+ * Frida. `libsubstrate_x.so` is an ordinary library of a blockchain.
  */
-export const HOOK_LIBRARY =
-  /^(lib)?((lspd|lspatch|substrate|substrate-dvm|edxp|cycript|FridaGadget)(\.|$)|(frida|xposed)([-_.]|$))/;
+export const HOOK_LIBRARIES = under("", "lspd lspatch substrate substrate-dvm edxp cycript FridaGadget");
+export const HOOK_FAMILIES = under("", "frida xposed");
+export const HOOK_LIBRARY = libraryNamed(HOOK_LIBRARIES, HOOK_FAMILIES);
 
 /** Base names of libraries of Zygisk and Riru. Both load code into the zygote, from which Android forks each app. */
-export const ZYGOTE_INJECTOR_LIBRARY = /^(lib)?((zygisk|zygisk_loader|zn_loader|riruloader)(\.|$)|riru([-_.]|$))/;
+export const ZYGOTE_LOADERS = under("", "zygisk zygisk_loader zn_loader riruloader");
+export const ZYGOTE_FAMILIES = under("", "riru");
+export const ZYGOTE_INJECTOR_LIBRARY = libraryNamed(ZYGOTE_LOADERS, ZYGOTE_FAMILIES);
 
 export const HOOK_CLASSES = [
   ...under("de.robv.android.xposed.", "XposedBridge XposedHelpers XC_MethodHook"),
@@ -23,18 +26,27 @@ export const HOOK_CLASSES = [
   ...under("com.", "saurik.substrate.MS elderdrivers.riru.edxp.core.Main"),
 ];
 
-/**
- * Matches a method of a hooking framework by the package, by the name of a class that the framework generates for a
- * hook, or by the name of a class of the Xposed API. A framework that renames its package at each start keeps the names
- * of these classes.
- */
-export const HOOK_FRAME =
-  /^(de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(^|\.)((LSP|Ed|Sand)Hooker\w*_|Xposed(Bridge|Helpers)[.$])/;
+export const HOOK_PACKAGES = [
+  ...under("org.", "lsposed meowcat.edxposed"),
+  ...under("com.", "saurik.substrate elderdrivers.riru"),
+  "de.robv.android.xposed",
+];
+/** Names of classes that frameworks generate for a hook. They continue to the next underscore. */
+export const HOOKERS = under("", "LSPHooker EdHooker SandHooker");
+/** Classes of the API of Xposed. A framework that renames its package at each start keeps their names. */
+export const XPOSED_CLASSES = under("Xposed", "Bridge Helpers");
+
+/** Matches a method of a hooking framework by its package or by its class. */
+export const HOOK_FRAME = RegExp(
+  `^(${HOOK_PACKAGES.join("|").replaceAll(".", "\\.")})\\.|(^|\\.)((${HOOKERS.join("|")})\\w*_|(${XPOSED_CLASSES.join("|")})[.$])`,
+);
 
 /** Threads that only Frida has. */
-export const FRIDA_THREAD = /^(gum-js-loop|pool-frida|frida-gadget|linjector)$/;
+export const FRIDA_THREADS = under("", "gum-js-loop pool-frida frida-gadget linjector");
+export const FRIDA_THREAD = wholeName(FRIDA_THREADS);
 /** Threads of GLib. Frida contains GLib, but so do GStreamer and other libraries of ordinary apps. */
-export const GLIB_THREAD = /^(gmain|gdbus|pool-spawner)$/;
+export const GLIB_THREADS = under("", "gmain gdbus pool-spawner");
+export const GLIB_THREAD = wholeName(GLIB_THREADS);
 
 /** A named pipe `linjector-<number>` in the temporary folder of frida-server. */
 export const INJECTOR_PIPE = /^linjector(-|$)/;

@@ -7,7 +7,8 @@ import { under } from "./under.ts";
 
 export const SIMULATOR_VARIABLES = under("SIMULATOR_", "UDID DEVICE_NAME MODEL_IDENTIFIER RUNTIME_VERSION ROOT");
 
-export const simulatorImage = imagesNamed("dyld_sim libsystem_sim_kernel.dylib libsystem_sim_platform.dylib");
+export const SIMULATOR_IMAGES = under("", "dyld_sim libsystem_sim_kernel.dylib libsystem_sim_platform.dylib");
+export const simulatorImage = imagesNamed(SIMULATOR_IMAGES);
 
 export function isSimulatorImage(path: string): boolean {
   return path.includes("/CoreSimulator/") || simulatorImage(path) !== undefined;
@@ -16,8 +17,10 @@ export function isSimulatorImage(path: string): boolean {
 export const CORELLIUM_PATHS = ["/usr/libexec/corelliumd"];
 
 /** Rosetta, which runs x86 code on Macs with Apple's own processors. */
-export const translatorImage = imagesNamed("libRosettaRuntime RosettaRuntime");
+export const TRANSLATOR_IMAGES = under("", "libRosettaRuntime RosettaRuntime");
+export const translatorImage = imagesNamed(TRANSLATOR_IMAGES);
 
 /** Variables of XCTest and WebDriverAgent, with which device farms control a device. */
 export const FARM_VARIABLES = under("XCTest", "ConfigurationFilePath BundlePath");
-export const farmImage = imagesNamed("XCTest libXCTestBundleInject.dylib WebDriverAgentLib");
+export const FARM_IMAGES = under("", "XCTest libXCTestBundleInject.dylib WebDriverAgentLib");
+export const farmImage = imagesNamed(FARM_IMAGES);

@@ -28,28 +28,33 @@ export const JAILBREAK_PATHS = [
 ];
 
 /** Recognises an image by its whole name, never by a part of it, and returns the name. */
-export function imagesNamed(names: string): (path: string) => string | undefined {
-  const known = new Set(names.split(" "));
+export function imagesNamed(names: readonly string[]): (path: string) => string | undefined {
+  const known = new Set(names);
   return (path) => {
-    const name = path.slice(path.lastIndexOf("/") + 1).trimStart();
+    const name = imageName(path);
     return known.has(name) ? name : undefined;
   };
 }
 
-/** Tweaks that hide a jailbreak from apps. */
-const BYPASS_TWEAK_NAMES = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
-/** File names of tweaks. The prefixes `!` and `zzzzz` make the loader load a tweak first or last. */
-const BYPASS_TWEAKS =
-  "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib";
+/**
+ * File names of tweaks that hide a jailbreak from apps. The prefixes `!` and `zzzzz` make the loader load a tweak first
+ * or last.
+ */
+export const BYPASS_TWEAKS = under(
+  "",
+  "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib",
+);
 
 export const BYPASS_PATHS = [
-  ...under("/Library/MobileSubstrate/DynamicLibraries/", BYPASS_TWEAKS),
-  ...under("/var/jb/usr/lib/TweakInject/", BYPASS_TWEAKS),
+  ...BYPASS_TWEAKS.flatMap((file) => [
+    `/Library/MobileSubstrate/DynamicLibraries/${file}`,
+    `/var/jb/usr/lib/TweakInject/${file}`,
+  ]),
   "/usr/bin/vnodebypass",
 ];
 
 /** Libraries of Cydia Substrate, Substitute, libhooker, ElleKit, Frida and Cycript. */
-const HOOKING_LIBRARIES = [
+export const HOOKING_LIBRARIES = [
   "substrate",
   "cydiasubstrate",
   "mobilesubstrate",
@@ -63,10 +68,10 @@ const HOOKING_LIBRARIES = [
  * Libraries that load tweaks, Dopamine's and roothide's hooks of the system, and a tweak that disables the pinning of
  * TLS certificates.
  */
-const TWEAK_LOADERS = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
+export const TWEAK_LOADERS = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
 
 /** Prefixes that make the loader load a library first or last. */
-const ORDER_PREFIX = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
+const ORDER_PREFIX = /^([^a-z]+|a{3,}|z{3,})/;
 const PLATFORM_SUFFIX = /[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful)/g;
 const VERSION_SUFFIX = /[-_.]?[0-9][0-9.]*$/;
 /** Suffixes for the parts of a framework. */
@@ -76,7 +81,8 @@ const MAX_NAME_LENGTH = 128;
 
 /**
  * The family of a library. The family of `0FridaGadget.dylib` and of `frida-gadget-16.1.4-ios-universal.dylib` is
- * `frida`; the family of `SubstrateLoader.dylib` is `substrate`.
+ * `frida`; the family of `SubstrateLoader.dylib` is `substrate`. The prefix `lib` stays, because a name such as
+ * `Liberty` begins with these letters.
  */
 function familyOf(name: string): string {
   if (name.length > MAX_NAME_LENGTH) return "";
@@ -86,6 +92,8 @@ function familyOf(name: string): string {
     .replace(ORDER_PREFIX, "");
   return plain.replace(PLATFORM_SUFFIX, "").replace(VERSION_SUFFIX, "").replace(PART_SUFFIX, "");
 }
+
+const BYPASS_FAMILIES = BYPASS_TWEAKS.map(familyOf);
 
 /**
  * Families of which a framework counts, too, and not only a `.dylib`, because their names are no ordinary words.
@@ -98,7 +106,7 @@ function imagesOf({ library, ofFamily }: ImageRules, families: readonly string[]
   return (path) => {
     const name = imageName(path);
     const family = familyOf(name);
-    const isKnown = families.some((known) => ofFamily(family, known));
+    const isKnown = families.some((known) => ofFamily(family, known) || ofFamily(family, `lib${known}`));
     return isKnown && (library.test(name) || IN_FRAMEWORKS.has(family)) ? name : undefined;
   };
 }
@@ -124,11 +132,11 @@ export function hookingImage(rules: ImageRules): Recognise {
 }
 
 export function injectedImage(rules: ImageRules): Recognise {
-  return imagesOf(rules, [...HOOKING_LIBRARIES, ...TWEAK_LOADERS, ...BYPASS_TWEAK_NAMES]);
+  return imagesOf(rules, [...HOOKING_LIBRARIES, ...TWEAK_LOADERS, ...BYPASS_FAMILIES]);
 }
 
 export function bypassImage(rules: ImageRules): Recognise {
-  return imagesOf(rules, BYPASS_TWEAK_NAMES);
+  return imagesOf(rules, BYPASS_FAMILIES);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { facts, type Finding } from "./finding.ts";
+import { ZYGOTE_LOADERS } from "./hook-artefacts.ts";
 
 /**
  * Finds the library that Android loads into the zygote to translate code for another processor, if `known` matches it.
@@ -8,4 +9,4 @@ export function nativeBridge(known: RegExp): Finding {
 }
 
 /** Finds the library that Riru, Zygisk or Zygisk Next registers as the translator, to be loaded into the zygote. */
-export const zygoteBridge = nativeBridge(/=lib(zygisk|zygisk_loader|zn_loader|riruloader)\.so$/);
+export const zygoteBridge = nativeBridge(RegExp(`=lib(${ZYGOTE_LOADERS.join("|")})\\.so$`));

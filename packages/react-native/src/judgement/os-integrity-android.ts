@@ -16,10 +16,10 @@ import {
 } from "./finding.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 import { zygoteBridge } from "./native-bridge.ts";
+import { oneOfFacts } from "./patterns.ts";
 import {
   PATCHERS_AND_HOOK_MANAGERS,
-  DANGEROUS_PROPERTIES,
-  DANGEROUS_VALUES,
+  DANGEROUS_FACTS,
   ROOT_CLOAKERS,
   ROOT_MANAGERS,
   ROOT_PATHS,
@@ -32,7 +32,14 @@ import { ABSTRACT_NAME } from "./unix-sockets.ts";
 /** Variables that make the linker of Android load libraries before those of the app (bionic, linker.cpp). */
 const variables = present("environment", under("LD_", "PRELOAD LIBRARY_PATH"));
 const paths = present("paths", ROOT_PATHS);
-const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES), zygoteBridge);
+const dangerousProperties = together(
+  facts(
+    "properties",
+    DANGEROUS_FACTS.map((fact) => fact.replace(/=.*/, "")),
+    oneOfFacts(DANGEROUS_FACTS),
+  ),
+  zygoteBridge,
+);
 
 /** Finds `su` in the folders of PATH. The finding is complete only if native code examined every folder. */
 function onPath(su: RegExp): Finding {

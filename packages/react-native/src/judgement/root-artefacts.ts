@@ -53,11 +53,10 @@ export const ROOT_CLOAKERS = under(
 );
 
 /**
- * Properties that have none of the dangerous values on a stock `user` build (AOSP, build/make/core/main.mk;
- * source.android.com, "Implementing dm-verity").
+ * Values of properties that no stock `user` build has (AOSP, build/make/core/main.mk; source.android.com, "Implementing
+ * dm-verity").
  */
-export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritymode");
-export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
+export const DANGEROUS_FACTS = under("ro.", "debuggable=1 secure=0 boot.veritymode=disabled");
 
 /**
  * The abstract socket of Magisk's daemon: `MAIN_SOCKET` in its sources up to version 18. Later versions use a random

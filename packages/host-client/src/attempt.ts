@@ -1,8 +1,9 @@
 import { bounded, type Bounds } from "./bounded.ts";
 import type { ClientSettings } from "./client-options.ts";
-import type { FetchInit } from "./fetch-function.ts";
+import type { FetchInit, FetchResponse } from "./fetch-function.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
-import { readAnswer } from "./read-answer.ts";
+import { throwMisuse } from "./misuse.ts";
+import { readAnswer, TOO_LARGE } from "./read-answer.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { type AttemptResult, EXPIRED, later } from "./send-result.ts";
 import { isExpired, type SignalRequest } from "./signal-request.ts";
@@ -42,6 +43,7 @@ async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise
   throw new TypeError("token must return visible ASCII");
 }
 
+/** @throws TypeError if the host's `fetch` does not resolve to a response. */
 async function post(
   { fetch, url }: ClientSettings,
   { key, body }: SignalRequest,
@@ -55,13 +57,34 @@ async function post(
     redirect: "manual",
     signal,
   } as unknown as FetchInit;
+  let response: FetchResponse;
   try {
-    const response = await fetch(url, init);
-    const { status, headers } = response;
-    const retryAfterMs = readRetryAfter(headers.get("Retry-After"), headers.get("Date"), Date.now());
-    return readAnswer({ status, text: await response.text(), retryAfterMs });
+    response = await fetch(url, init);
   } catch {
     // The error is not kept as a cause, because some platforms quote the headers, and so the token, in their messages.
     return later("network");
   }
+  requireResponse(response);
+  const { status, headers } = response;
+  const retryAfterMs = readRetryAfter(headers.get("Retry-After"), headers.get("Date"), Date.now());
+  let text: unknown;
+  try {
+    text = await response.text();
+  } catch {
+    if (status !== TOO_LARGE) return later("network");
+    // A proxy that refuses a large body often closes the connection before its page has arrived.
+    text = "";
+  }
+  throwMisuse("fetch", [typeof text !== "string" && "text() of its response must return a text"]);
+  return readAnswer({ status, text: text as string, retryAfterMs });
+}
+
+/** @throws TypeError naming every member that the client needs and that the response of the host's function lacks. */
+function requireResponse(response: unknown): void {
+  const { status, headers, text } = Object(response) as Partial<FetchResponse>;
+  throwMisuse("fetch", [
+    typeof status !== "number" && "status of its response must be a number",
+    typeof headers?.get !== "function" && "headers.get of its response must be a function",
+    typeof text !== "function" && "text of its response must be a function",
+  ]);
 }

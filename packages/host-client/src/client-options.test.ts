@@ -64,6 +64,13 @@ describe("the options of a client", () => {
     expect(() => readClientOptions({ ...good, baseUrl } as ClientOptions)).toThrow("baseUrl");
   });
 
+  it.each(["", "/", "//"])("reject a base URL that already ends in the path and %j", (end) => {
+    const baseUrl = `https://api.example/app/api/v1/device-signal-events${end}`;
+    expect(() => readClientOptions({ ...good, baseUrl })).toThrow(
+      "baseUrl must not end in /api/v1/device-signal-events, which the client adds",
+    );
+  });
+
   it("ignore all slashes at the end of the base URL", () => {
     const { url } = readClientOptions({ ...good, baseUrl: "https://api.example/app///" });
     expect(url).toBe("https://api.example/app/api/v1/device-signal-events");

@@ -44,6 +44,7 @@ export type ClientSettings = { readonly [Name in keyof ClientOptions]-?: NonNull
 };
 
 const PATH = "/api/v1/device-signal-events";
+const PATH_AT_END = RegExp(`${PATH}/*$`, "i");
 const DAY_MS = 86_400_000;
 
 /** @throws TypeError naming every problem. */
@@ -60,6 +61,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
   const { baseUrl, sdkVersion, platform, appVersion } = settings;
   throwMisuse("createSignalClient", [
     !/^https?:\/\/[^\s?#@]+$/i.test(baseUrl) && "baseUrl must be an http(s) URL",
+    PATH_AT_END.test(baseUrl) && `baseUrl must not end in ${PATH}, which the client adds`,
     ...functionProblems(settings, ["fetch", "token", "randomBytes"]),
     textProblem("sdkVersion", sdkVersion, 32),
     platform !== "android" && platform !== "ios" && "platform must be android or ios",

@@ -100,7 +100,13 @@ describe("the client's reading of an answer of something else", () => {
     expect(read(status, body)).toMatchObject({ outcome: "later", reason: "unintelligible", status });
   });
 
-  it.each([400, 403, 404, 405, 409, 413, 415, 422, 431])("finds no rejection by the endpoint with %d", (status) => {
+  it("finds a final rejection with 413 and any page", () => {
+    for (const page of ["", "<html>", { type: "about:blank", errors: "none" }, { event_id: "e", created: true }]) {
+      expect(read(413, page)).toEqual({ outcome: "refused", reason: "rejected", status: 413, errors: [] });
+    }
+  });
+
+  it.each([400, 403, 404, 405, 409, 415, 422, 431])("finds no rejection by the endpoint with %d", (status) => {
     const later = { outcome: "later", reason: "unintelligible", status };
     expect(read(status, "<html>")).toEqual(later);
     expect(read(status, { type: "about:blank", errors: "none" })).toEqual(later);

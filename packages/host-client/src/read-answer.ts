@@ -14,10 +14,14 @@ const MAX_POINTER_LENGTH = 1_024;
 /** Statuses after which a retry makes sense. A server sends them, except 407, which a proxy sends. */
 const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
 
+/** The status of a request that a server or a proxy finds too large. No repetition makes the request smaller. */
+export const TOO_LARGE = 413;
+
 /**
  * Reads an answer. The event counts as stored only if the answer is a 200 or 201 with `event_id` and `created`. It
- * counts as rejected only if the answer is a problem document of the server. The page of a captive portal, which may
- * have any status, means neither. Results are logged, and a hostile answer may quote the token. So the result takes
+ * counts as rejected only if the answer is a problem document of the server, or has the status 413, with which a proxy
+ * in front of the server sends its own page. The page of a captive portal, which may have any other status, means
+ * neither. Results are logged, and a hostile answer may quote the token. So the result takes
  * from the answer only short codes, pointers of limited length, and `event_id`.
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResult {
@@ -27,7 +31,7 @@ export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResul
   if (RETRYABLE.test(String(status)) || code === "body-corrupt") {
     return later("busy", { status, code, retryAfterMs });
   }
-  if (code && status >= 400) {
+  if ((code && status >= 400) || status === TOO_LARGE) {
     const reason = status === 409 ? "conflict" : "rejected";
     return { outcome: "refused", reason, status, code, errors: readErrors(errors) };
   }

@@ -4,7 +4,7 @@ export type RefusedReason =
   | "expired"
   /** 409: the idempotency key belongs to another request. */
   | "conflict"
-  /** The server rejected the event: see `status`, `code` and `errors`. */
+  /** The server rejected the event, or a proxy found it too large (413): see `status`, `code` and `errors`. */
   | "rejected";
 
 /** Why the event is neither stored nor rejected yet. */
@@ -16,7 +16,8 @@ export type LaterReason =
   /** The server can't store the event now: 407, 408, 425, 429, 5xx, or a body that arrived damaged. */
   | "busy"
   /**
-   * Another system answered, such as a captive portal. A 4xx without a problem document of the server counts as this.
+   * Another system answered, such as a captive portal. A 4xx without a problem document of the server counts as this,
+   * except 413.
    */
   | "unintelligible"
   /** The function `token` failed: no token is available at the moment. */
@@ -49,7 +50,7 @@ export type SendResult =
       readonly outcome: "refused";
       readonly reason: RefusedReason;
       readonly status?: number | undefined;
-      /** A code of the server's error registry, such as `action-refused`. Absent when the event expired. */
+      /** A code of the server's error registry, such as `action-refused`. Absent when the event expired, and for a proxy's 413. */
       readonly code?: string | undefined;
       readonly errors: readonly RequestError[];
       readonly attempts: number;

@@ -327,6 +327,44 @@ describe("misuse of the client", () => {
   );
 });
 
+describe("an event that is too large", () => {
+  const page = { status: 413, body: "<html><h1>413 Request Entity Too Large</h1></html>" };
+  const broken: Answering = async () => ({ ...response(page), text: () => Promise.reject(new Error("closed")) });
+
+  it.each([
+    ["a page of a proxy", page],
+    ["an empty answer", { status: 413 }],
+    ["a page that ends early", broken],
+    ["another system's JSON", { status: 413, body: { type: "about:blank", error: "too large" } }],
+  ])("is finally rejected by %s", async (_, answer) => {
+    const { result, requests } = await send([answer, stored]);
+    expect(result).toEqual({ outcome: "refused", reason: "rejected", status: 413, errors: [], attempts: 1 });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("a fetch that breaks its contract", () => {
+  const headers = new Headers();
+  const text = async (): Promise<string> => "";
+  it.each([
+    [undefined, "status of its response must be a number"],
+    [null, "headers.get of its response must be a function"],
+    ["", "text of its response must be a function"],
+    [{ headers, text }, "status of its response must be a number"],
+    [{ status: 201, headers: { "retry-after": "1" }, text }, "headers.get of its response must be a function"],
+    [{ status: 201, headers, json: async () => ({}) }, "text of its response must be a function"],
+    [{ status: 201, headers, text: async () => ({ event_id: "e" }) }, "text() of its response must return a text"],
+    [{ status: 503, headers, text: () => undefined }, "text() of its response must return a text"],
+  ])("with %j is misuse that names the function, and is not repeated", async (answer, problem) => {
+    const { client, requests } = clientWith([async () => answer as never]);
+    const error: unknown = await client.send({ action: ACTION, event: event() }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toMatch(/^fetch: /);
+    expect((error as Error).message).toContain(problem);
+    expect([requests.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+});
+
 it("a request may be kept as JSON and delivered later", async () => {
   const { client, requests } = clientWith([stored]);
   const request = client.prepare({ action: ACTION, event: event() });

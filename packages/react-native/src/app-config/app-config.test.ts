@@ -1,3 +1,4 @@
+import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import { describe, expect, it } from "vitest";
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
 import { type AndroidManifest, declareQueries } from "./android-manifest.ts";
@@ -29,12 +30,16 @@ describe("the declarations of an app", () => {
     expect(declarationsFor(["os_integrity", "media_bluetooth_apps"]).schemes.length).toBeLessThanOrEqual(MAX_SCHEMES);
   });
 
-  it.each([["os_integrity"], [{ probes: [] }], [["os_integrety"]], [[1]]])(
-    "are rejected for %j, which is no list of probes",
-    (probes) => {
-      expect(() => declarationsFor(probes)).toThrow(/probes/);
-    },
-  );
+  it.each([
+    ["os_integrity", "probes must be a list"],
+    [{ probes: [] }, "probes must be a list"],
+    [["hardware", "os_integrety"], 'no such probe: "os_integrety"'],
+    [[1], "no such probe: 1"],
+  ])("are rejected for %j with the plugin, the wrong probe and the valid ones", (probes, problem) => {
+    expect(() => declarationsFor(probes)).toThrow(
+      `@device-risk-signals/react-native: ${problem}; the probes are ${PROBE_IDS.join(", ")}`,
+    );
+  });
 });
 
 describe("an Android manifest", () => {

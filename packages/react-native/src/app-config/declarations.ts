@@ -1,6 +1,8 @@
 import { factsOf, isProbeId, PROBE_IDS, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
-import { MisuseError, type Problem } from "../misuse.ts";
+
+/** The package, by which Expo names the plugin. */
+export const PACKAGE = "@device-risk-signals/react-native";
 
 /** The declarations that the probes of an app need. The rest of the app's configuration stays unchanged. */
 export interface Declarations {
@@ -26,10 +28,11 @@ export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => fa
 /**
  * The declarations that these probes need.
  * @param probes a value of unknown origin; default: the probes that are enabled by default.
- * @throws MisuseError if the value is no list of probes.
+ * @param origin where the value comes from, for the message of an error; default: the plugin.
+ * @throws TypeError if the value is no list of probes.
  */
-export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations {
-  const named = readProbeIds(probes);
+export function declarationsFor(probes: unknown = DEFAULT_PROBES, origin: string = PACKAGE): Declarations {
+  const named = readProbeIds(probes, origin);
   const namesFor = (lists: Readonly<Record<string, readonly string[]>>): readonly string[] => [
     ...new Set(named.flatMap((probe) => lists[probe] ?? [])),
   ];
@@ -40,27 +43,28 @@ export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations 
   };
 }
 
-/** @throws MisuseError if the value is no list of probes. */
-export function readProbeIds(probes: unknown): readonly ProbeId[] {
-  if (!Array.isArray(probes)) throw new MisuseError([{ path: "probes", message: "must be a list of probe ids" }]);
-  const problems: Problem[] = probes.flatMap((probe: unknown, index) =>
-    typeof probe === "string" && isProbeId(probe)
-      ? []
-      : [{ path: `probes.${index}`, message: "is no probe of this release" }],
-  );
-  if (problems.length > 0) throw new MisuseError(problems);
-  return probes as ProbeId[];
+/** @throws TypeError that names the origin, each wrong probe and the probes of this release. */
+export function readProbeIds(probes: unknown, origin: string): readonly ProbeId[] {
+  const isKnown = (probe: unknown): probe is ProbeId => typeof probe === "string" && isProbeId(probe);
+  if (Array.isArray(probes) && probes.every(isKnown)) return probes;
+  const problem = Array.isArray(probes)
+    ? `no such probe: ${probes
+        .filter((probe) => !isKnown(probe))
+        .map((probe) => JSON.stringify(probe))
+        .join(", ")}`
+    : "probes must be a list";
+  throw new TypeError(`${origin}: ${problem}; the probes are ${PROBE_IDS.join(", ")}`);
 }
 
 /**
  * All schemes that the app must declare: first its own (`declared`), then those of the probes (`wanted`).
- * @throws MisuseError if there are more schemes than iOS considers
+ * @throws TypeError if there are more schemes than iOS considers
  */
 export function joinSchemes(declared: readonly string[], wanted: readonly string[]): readonly string[] {
   const schemes = [...new Set([...declared, ...wanted])];
   if (schemes.length <= MAX_SCHEMES) return schemes;
-  const message =
-    `would hold ${schemes.length} schemes, and iOS considers only ${MAX_SCHEMES}: ` +
-    `${declared.length} are the app's, ${schemes.length - declared.length} come from the probes; enable fewer probes`;
-  throw new MisuseError([{ path: "LSApplicationQueriesSchemes", message }]);
+  throw new TypeError(
+    `${PACKAGE}: LSApplicationQueriesSchemes would hold ${schemes.length} schemes, and iOS considers only ${MAX_SCHEMES}: ` +
+      `${declared.length} are the app's, ${schemes.length - declared.length} come from the probes; enable fewer probes`,
+  );
 }

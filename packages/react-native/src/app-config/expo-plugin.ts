@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type AndroidManifest, declareQueries } from "./android-manifest.ts";
-import { declarationsFor, joinSchemes } from "./declarations.ts";
+import { declarationsFor, joinSchemes, PACKAGE } from "./declarations.ts";
 
 interface Modified<Results> {
   modResults: Results;
@@ -22,7 +22,7 @@ const OPTIONS: ReadonlySet<string> = new Set(["probes"]);
 
 /**
  * Adds the declarations to the app's config.
- * @throws TypeError if the options are wrong. Prebuild fails later, with a MisuseError, if the app declares more
+ * @throws TypeError if the options are wrong. Prebuild fails later, with a TypeError, if the app declares more
  * schemes than iOS considers.
  */
 export function withDeviceRiskSignals<Config>(config: Config, options: unknown = {}): Config {
@@ -41,11 +41,11 @@ export function withDeviceRiskSignals<Config>(config: Config, options: unknown =
 
 function readOptions(options: unknown): { probes?: unknown } {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new TypeError('@device-risk-signals/react-native: its options must be an object, { "probes": [...] }');
+    throw new TypeError(`${PACKAGE}: its options must be an object, { "probes": [...] }`);
   }
   const unknown = Object.keys(options).filter((name) => !OPTIONS.has(name));
   if (unknown.length > 0) {
-    throw new TypeError(`@device-risk-signals/react-native: no such option: ${unknown.join(", ")}; it takes probes`);
+    throw new TypeError(`${PACKAGE}: no such option: ${unknown.join(", ")}; it takes probes`);
   }
   return options;
 }

@@ -236,6 +236,13 @@ it("doctor reports an old React Native, a missing package and an empty folder", 
   expect(problems()).toEqual([{ kind: "missing", text: "package.json: run this in the app's folder" }]);
 });
 
-it("the name of an unknown probe is wrong usage", () => {
-  expect(() => examine(folder, ["hardwear"])).toThrow(/probes.0/);
+it("a wrong name of a probe is an error that says where it is, and names the probe and the valid ones", () => {
+  const valid = "; the probes are device_identity, hardware, ";
+  expect(() => examine(folder, ["hardware", "hardwear"])).toThrow(`doctor --probes: no such probe: "hardwear"${valid}`);
+  write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes: ["hardwear", 7] }]] } }));
+  expect(() => examine(folder, undefined)).toThrow(
+    `app.json: the plugin "${PLUGIN}": no such probe: "hardwear", 7${valid}`,
+  );
+  write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes: "hardware" }]] } }));
+  expect(() => examine(folder, undefined)).toThrow(`app.json: the plugin "${PLUGIN}": probes must be a list${valid}`);
 });

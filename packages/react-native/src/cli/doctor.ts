@@ -4,6 +4,7 @@ import {
   declarationsFor,
   DEFAULT_PROBES,
   MAX_SCHEMES,
+  PACKAGE,
   QUERIES_MARKER,
   readProbeIds,
 } from "../app-config/declarations.ts";
@@ -16,7 +17,6 @@ export interface Finding {
   readonly text: string;
 }
 
-const PACKAGE = "@device-risk-signals/react-native";
 const OLDEST_MINOR = 80;
 
 /**
@@ -34,8 +34,9 @@ export function examine(folder: string, probes: readonly string[] | undefined): 
     return [...examinePackages(manifest), missing(`${config.file}: a config that can be read; ${config.reason}`)];
   }
   const plugin = pluginOf(config);
-  const declarations = declarationsFor(probes ?? plugin?.probes);
-  const enabled = probes ?? [...DEFAULT_PROBES, ...readProbeIds(plugin?.probes ?? [])];
+  const origin = probes ? "doctor --probes" : `${config?.file ?? "app.json"}: the plugin "${PACKAGE}"`;
+  const declarations = declarationsFor(probes ?? plugin?.probes, origin);
+  const enabled = probes ?? [...DEFAULT_PROBES, ...readProbeIds(plugin?.probes ?? [], origin)];
   const native = examineNative(folder, declarations, enabled);
   return [...examinePackages(manifest), ...(native.length > 0 ? native : examinePlugin(config, plugin, enabled))];
 }

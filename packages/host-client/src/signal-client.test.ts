@@ -357,7 +357,9 @@ describe("a fetch that breaks its contract", () => {
     [{ status: 503, headers, text: () => undefined }, "text() of its response must return a text"],
   ])("with %j is misuse that names the function, and is not repeated", async (answer, problem) => {
     const { client, requests } = clientWith([async () => answer as never]);
-    const error: unknown = await client.send({ action: ACTION, event: event() }).catch((caught: unknown) => caught);
+    const sent = client.send({ action: ACTION, event: event() }).catch((caught: unknown) => caught);
+    await vi.runAllTimersAsync();
+    const error = await sent;
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toMatch(/^fetch: /);
     expect((error as Error).message).toContain(problem);

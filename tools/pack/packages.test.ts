@@ -1,6 +1,7 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -40,8 +41,10 @@ describe.each(NAMES)("the package %s", (name) => {
 
   it("has types for every module format that it supports", async () => {
     const profile = FOR_APPS.has(name) ? [] : ["--profile", "esm-only"];
+    // Expo loads the plugin at run time, and no code imports it with types.
+    const untyped = name === "react-native" ? ["--exclude-entrypoints", "./app.plugin.js"] : [];
     // The program exits with code 1 if it finds a problem.
-    const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile], {
+    const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile, ...untyped], {
       cwd: import.meta.dirname,
     });
     expect(stdout).toContain(`@device-risk-signals/${name} v`);
@@ -66,6 +69,17 @@ describe.each(NAMES)("the package %s", (name) => {
       files.filter((file) => /\.(test|fixture|snapshot|test-d)\.|node_modules|\/build\//.test(basename(file))),
     ).toEqual([]);
   });
+});
+
+it("Expo finds the plugin by its file and by its export", async () => {
+  const installed = join(mkdtempSync(join(folder, "expo-")), "node_modules/@device-risk-signals/react-native");
+  mkdirSync(installed, { recursive: true });
+  await run("tar", ["-xzf", tarballOf("react-native"), "-C", installed, "--strip-components=1"]);
+  const require = createRequire(join(installed, "../../app.js"));
+  for (const entry of ["", "/app.plugin.js", "/package.json"]) {
+    expect(require.resolve(`@device-risk-signals/react-native${entry}`)).toContain(installed);
+  }
+  expect(require("@device-risk-signals/react-native/app.plugin.js")).toBeTypeOf("function");
 });
 
 it("contract and server can be installed from their tarballs, and drs runs", async () => {

@@ -124,7 +124,7 @@ export const osIntegrity: Probe = {
         systems: { android: { until: 28 } },
       },
     ),
-    magicMountModulesFound: boolean("Files of the system image are overlaid by a module from the data partition.", {
+    magicMountModulesFound: boolean("Files of the system image are overlaid by a module of a root tool.", {
       on: "android",
       sensitivity: "medium",
     }),

@@ -291,7 +291,7 @@ export interface OsIntegrityData {
   readonly magiskMountsFound?: boolean;
   /** An abstract socket with the marks of Magisk's daemon was seen; a long random name without them does not count. Only on android. */
   readonly magiskAbstractSocketFound?: boolean;
-  /** Files of the system image are overlaid by a module from the data partition. Only on android. */
+  /** Files of the system image are overlaid by a module of a root tool. Only on android. */
   readonly magicMountModulesFound?: boolean;
   /** Traces of code injected through zygote (Zygisk or its like) were seen in this process. Only on android. */
   readonly zygiskIndicatorsFound?: boolean;

@@ -1,6 +1,6 @@
 import type { Text } from "../native/native-interface.ts";
 import type { AndroidRules } from "./android-rules.ts";
-import { anyFound, findingIn, inText } from "./finding.ts";
+import { anyFound, type Finding, findingIn, inText, together } from "./finding.ts";
 import type { Judgement, Judgements } from "./judgement.ts";
 import { type Mount, readMounts } from "./mount-info.ts";
 import { remember } from "./remember.ts";
@@ -43,34 +43,69 @@ function isLeftByRootTool(mount: Mount): boolean {
   return ROOT_TOOL.test(mount.source) || mentions(mount, MODULES_FOLDER) || namesMagisk(mount);
 }
 
+/** Folders of overlays are shorter. On a longer path the search for its mount would be slow. */
+const MAX_PATH_LENGTH = 256;
+
+/** The type of the mount that contains a path, by the mount points of a table. */
+function typeAt(path: string, types: ReadonlyMap<string, string>): string | undefined {
+  if (path.length > MAX_PATH_LENGTH) return undefined;
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+    const type = types.get(path.slice(0, end));
+    if (type !== undefined) return type;
+  }
+  return undefined;
+}
+
+/**
+ * The overlays of a table that show files of a root tool below a path of the system image. Makers also mount overlays
+ * there: read-only ones, of folders of their partitions. A root tool shows a folder of modules, has a folder for
+ * changes, or keeps its files in memory below a name of its choice (github.com/backslashxx/mountify), and it may give
+ * the type another name.
+ */
+function rootOverlays(mounts: readonly Mount[], { overlay, maker }: OverlayRules): readonly Mount[] {
+  const types = new Map(mounts.map(({ point, type }) => [point, type]));
+  const isInMemory = (folder: string): boolean => !maker.test(folder) && typeAt(folder, types) === "tmpfs";
+  return mounts.filter(({ point, superOptions }) => {
+    const lower = /(?:^|,)lowerdir=([^,]*)/.exec(superOptions)?.[1];
+    if (lower === undefined || !SYSTEM_PATH.test(point)) return false;
+    return overlay.test(superOptions) || lower.split(":").some(isInMemory);
+  });
+}
+
+type OverlayRules = Pick<AndroidRules, "overlay" | "maker">;
+
+function mountsWith(look: (mount: Mount) => boolean): Finding {
+  return inText("mountInfo", (text) => pointsOf(mountsOf(text).filter(look)));
+}
+
 function anyMount(look: (mount: Mount) => boolean): Judgement {
-  return anyFound(inText("mountInfo", (text) => pointsOf(mountsOf(text).filter(look))));
+  return anyFound(mountsWith(look));
 }
 
 function pointsOf(mounts: readonly Mount[]): readonly string[] {
   return mounts.map(({ point }) => point);
 }
 
-export function androidMounts({ overlay }: Pick<AndroidRules, "overlay">): Judgements {
+export function androidMounts(rules: OverlayRules): Judgements {
+  const overlays = inText("mountInfo", (text) => pointsOf(rootOverlays(mountsOf(text), rules)));
   return {
     writableSystemPathFound: anyMount(isWritable),
-    suspiciousMountsFound: anyMount(isLeftByRootTool),
+    suspiciousMountsFound: anyFound(together(mountsWith(isLeftByRootTool), overlays)),
     magiskMountsFound: anyMount(namesMagisk),
     /**
-     * Whether a path of the system image shows files of `/data`. The mount of such a path has the device number of
-     * `/data`, or is an overlay with a folder in which root tools keep modules.
+     * Whether a path of the system image shows files of `/data` or of a root tool: its mount has the device number of
+     * `/data`, or is an overlay of a root tool.
      */
     magicMountModulesFound: anyFound(
-      findingIn("mountInfo", true, (text) => {
-        const mounts = mountsOf(text);
-        const data = mounts.find(({ point }) => point === "/data")?.device;
-        // Makers also mount overlays, so an overlay counts only if the rule matches one of its folders.
-        const shown = mounts.filter(
-          ({ point, device, type, superOptions }) =>
-            SYSTEM_PATH.test(point) && (device === data || (type === "overlay" && overlay.test(superOptions))),
-        );
-        return { found: pointsOf(shown), isComplete: !text.truncated && data !== undefined };
-      }),
+      together(
+        findingIn("mountInfo", true, (text) => {
+          const mounts = mountsOf(text);
+          const data = mounts.find(({ point }) => point === "/data")?.device;
+          const shown = mounts.filter(({ point, device }) => SYSTEM_PATH.test(point) && device === data);
+          return { found: pointsOf(shown), isComplete: !text.truncated && data !== undefined };
+        }),
+        overlays,
+      ),
     ),
   };
 }

@@ -8,7 +8,7 @@ import {
   INJECTOR_PIPE,
   ZYGOTE_INJECTOR_LIBRARY,
 } from "./hook-artefacts.ts";
-import { MAGISK_SOCKET, MODULES_FOLDER } from "./root-artefacts.ts";
+import { FOLDER_OF_MAKER, MAGISK_SOCKET, ROOT_OVERLAY } from "./root-artefacts.ts";
 
 /**
  * The rules that prevent known false alarms. They are data, so that a test can loosen or remove one rule at a time and
@@ -38,7 +38,8 @@ export const ANDROID_RULES = {
     // Drivers and WebView choose arbitrary names for their memory. The name of a hook's library is never explained.
     /^\/memfd:(?!jit-)/,
   ] as readonly RegExp[],
-  overlay: MODULES_FOLDER,
+  overlay: ROOT_OVERLAY,
+  maker: FOLDER_OF_MAKER,
   socket: MAGISK_SOCKET,
   listener: LISTENER,
   su: /\/su$/,

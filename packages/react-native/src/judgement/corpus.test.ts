@@ -78,6 +78,7 @@ const KNOWN_FALSE_ALARMS = [
   "developer options hidden",
   "tunnels of iOS",
   "overlays of the maker",
+  "overlays of a debug build",
   "properties of the emulator on phones",
   "threads of GLib",
   "ports without a listener",
@@ -106,6 +107,7 @@ test.each(cases.filter(({ falseAlarm }) => falseAlarm !== undefined))(
 /** Fields that are rightly true in these cases, because the cases are about them. */
 const EXPECTED_ALARMS: Readonly<Record<string, readonly string[]>> = {
   "vendor-debug-build": ["dangerousPropsPresent"],
+  "adb-remount": ["dangerousPropsPresent"],
   "debugger-ios": ["suspiciousEnvironmentVariablesFound"],
 };
 

@@ -73,6 +73,9 @@ describe("evidence of an unusual size and shape", () => {
     ["bytes that are no UTF-8", "\ufffd"],
     ["marks of a processor", "flags: hypervisor "],
     ["mounts", "1 1 1:1 /adb/x /system - overlay KSU rw\n"],
+    ["overlays", "1 1 1:1 / /system - overlay o lowerdir=/a/a/a/a:/mnt/x:/a/\n"],
+    ["deep folders of overlays", `1 1 1:1 / /system - overlay o lowerdir=${"/a".repeat(128)}\n`],
+    ["roots", "1 1 1:1 /x/waydroid/data /system - ext4 /waydroid/ rw\n"],
     ["libraries", "a r-xp /frida-agent-1.so\n"],
   ])("%s: the time grows no faster than the size", (_, unit) => {
     const [, , judgements] = PROBES[0] ?? expect.fail();

@@ -66,3 +66,17 @@ export const MAGISK_SOCKET = /^d30138f2310a9fb9c54a3e0c21f58591$/;
 
 /** The folder in which root tools keep their modules. It is on `/data`, and no maker mounts anything from it. */
 export const MODULES_FOLDER = /^\/adb\/|(^|[=:])\/data\/adb\//;
+
+/**
+ * Options of an overlay that root tools mount: a folder of modules, or a folder for changes, which an overlay of a maker
+ * does not have (kernel.org, overlayfs.rst; github.com/HuskyDG/magic_overlayfs). `adb remount` of a debug build also
+ * uses a folder for changes (AOSP, system/core/fs_mgr/README.overlayfs.md).
+ */
+export const ROOT_OVERLAY =
+  /(^|[=:])\/data\/adb\/|(^|,)(redirect_dir=on|upperdir=(?!\/(mnt\/scratch|cache)\/overlay\/))/;
+
+/**
+ * Folders that makers show on other partitions as read-only overlays: `mi_ext` on the phones of
+ * github.com/topjohnwu/Magisk/issues/8009, and folders whose names begin with `my_` on those of issue 5016.
+ */
+export const FOLDER_OF_MAKER = /^\/mnt\/vendor\/(mi_ext|my_[a-z]+)(\/|$)/;

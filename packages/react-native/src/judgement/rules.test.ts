@@ -38,6 +38,8 @@ const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidR
   ["nameless memory", DRIVERS, { explained: without(ANDROID_RULES.explained, 2) }],
   ["deleted files", "deleted mappings of the app", { foreign: /^\/(memfd:|dev\/)| \(deleted\)$/ }],
   ["an overlay shows folders of modules", "overlays of the maker", { overlay: /lowerdir=/ }],
+  ["a maker's folder is in memory", "overlays of the maker", { maker: /^$/ }],
+  ["a debug build has changes", "overlays of a debug build", { overlay: /upperdir=/ }],
   ["a socket has Magisk's name", "long names of sockets", { socket: /.{32}/ }],
   ["a port is listened to", "ports without a listener", { listener: /^ *\d+: \w+:(\w{4}) \S+ \S+ / }],
   ["su is a whole name", "busybox and names like su", { su: /\/su/ }],

@@ -3,6 +3,9 @@
  * check:native-spec` compiles them against React Native's own types.
  */
 declare module "react-native" {
+  export namespace CodegenTypes {
+    type UnsafeObject = object;
+  }
   export interface TurboModule {
     getConstants?(): object;
   }
@@ -14,8 +17,4 @@ declare module "react-native" {
       readonly reactNativeVersion: { readonly major: number; readonly minor: number; readonly patch: number };
     };
   };
-}
-
-declare module "react-native/Libraries/Types/CodegenTypes" {
-  export type UnsafeObject = object;
 }

@@ -3,12 +3,11 @@
  * `native-interface.ts`: because codegen has no unions, they are plain objects here, and the SDK checks them when they
  * arrive.
  */
-import type { TurboModule } from "react-native";
+import type { CodegenTypes, TurboModule } from "react-native";
 import { TurboModuleRegistry } from "react-native";
-import type { UnsafeObject } from "react-native/Libraries/Types/CodegenTypes";
 
 export interface Spec extends TurboModule {
-  collect(call: string, probe: string, request: UnsafeObject): Promise<UnsafeObject>;
+  collect(call: string, probe: string, request: CodegenTypes.UnsafeObject): Promise<CodegenTypes.UnsafeObject>;
   cancel(call: string): void;
   startObservation(): Promise<boolean>;
   stopObservation(): void;

@@ -129,7 +129,7 @@ describe("reads of promoted attributes are audited", () => {
     expect(missed).toMatchObject([{ operation: "event.read", outcome: "not-found", event_id: absent }]);
   });
 
-  test("on a read-only standby, event list and event get fail and print no event", async () => {
+  test("in a database that is read-only by default, event list and event get fail and print no event", async () => {
     const owner = await connectAsOwner(environment);
     const { rows } = await owner.query<{ name: string }>("select current_database() as name");
     const set = (value: string): Promise<unknown> =>
@@ -139,7 +139,7 @@ describe("reads of promoted attributes are audited", () => {
       for (const args of [["list"], ["list", "--json"], ["get", stored.eventId], ["get", randomUUID()]]) {
         const { code, stdout, stderr } = await drs("event", ...args);
         expect({ code, stdout }, args.join(" ")).toEqual({ code: 1, stdout: "" });
-        expect(stderr).toContain("read-only standby");
+        expect(stderr).toContain("sets default_transaction_read_only to 'on'");
       }
     } finally {
       await owner.query("set default_transaction_read_only = off");

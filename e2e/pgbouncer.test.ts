@@ -124,10 +124,19 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 
+  test("in session mode is rejected if it refuses the settings that the server sends", async () => {
+    const { code, stderr } = await runWithBreakGlass(await startPooler("session"), "doctor");
+    const sentence = /a pooler refuses start-up parameters .*ignore_startup_parameters .*Poolers in docs\/operator\.md/;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  });
+
   test("in session mode is rejected if it drops the settings that the server sends", async () => {
     const pooled = await startPooler("session", ignored);
     const { code, stderr } = await runWithBreakGlass(pooled, "doctor");
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/a pooler drops settings .*\(role, search_path/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/a pooler drops settings .*\(role = .drs_service., search_path = /),
+    ]);
   });
 
   test("in session mode works if the login has the settings that PgBouncer drops", async () => {

@@ -14,8 +14,8 @@ import {
   withStatementTimeout,
 } from "../postgres/database.ts";
 import { isTransient, sqlState } from "../postgres/errors.ts";
-import { requireSettings } from "../postgres/pooler.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
+import { requireSettings } from "../postgres/session-settings.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { OpenConnection } from "./connect.ts";
@@ -49,7 +49,7 @@ export async function openAdminConnection(
 }
 
 async function requireRole(pool: Pool): Promise<void> {
-  await requireSettings(pool, ADMIN_ROLE).catch((error: unknown) => {
+  await requireSettings(pool, { role: ADMIN_ROLE }).catch((error: unknown) => {
     if (!LACKS_ROLE.has(sqlState(error))) throw error;
     const detail = `the login of DRS_ADMIN_DATABASE_URL lacks the role ${ADMIN_ROLE}: run drs migrate`;
     throw new OperatorError("schema-outdated", detail, { cause: error });

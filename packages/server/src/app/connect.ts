@@ -22,7 +22,8 @@ import type { Role } from "../postgres/roles.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { query, sql } from "../postgres/statement.ts";
-import { requireSessions, requireSettings } from "../postgres/pooler.ts";
+import { requireSessions } from "../postgres/pooler.ts";
+import { requireSettings } from "../postgres/session-settings.ts";
 import type { CloseStack } from "./close-stack.ts";
 
 /**
@@ -80,10 +81,10 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   if (!isUpToDate(await findPending(pool))) {
     // guard(false): a command does not migrate
     // fails: e2e/reading.test.ts › on an outdated schema
-    if (!migrates) throw await whyOutdated(config, pool, role);
+    if (!migrates) throw await whyOutdated(pool, role);
     await migrate(owner, loginsOf(config, serving));
   }
-  if (!config.embedded) await requireSettings(pool, role);
+  await requireSettings(pool, { role, isReadOnly });
   if (!isReadOnly) await requirePrimary(pool, access);
   const administration = administrationOptions(owner);
   return {
@@ -101,10 +102,8 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
 }
 
 /** Returns the error for a schema that looks outdated. The real cause may be a pooler that drops settings. */
-async function whyOutdated(config: Config, serving: Executor, role: Role): Promise<Error> {
-  const settingsError = config.embedded
-    ? undefined
-    : await requireSettings(serving, role).catch((error: unknown) => error);
+async function whyOutdated(serving: Executor, role: Role): Promise<Error> {
+  const settingsError = await requireSettings(serving, { role }).catch((error: unknown) => error);
   if (hasCode(settingsError, "pooler-unsupported")) return settingsError;
   const lacking = role === "drs_service" ? "" : `, or its login lacks the role ${role}`;
   const detail = `the schema of the database is missing or outdated${lacking}: run drs migrate`;

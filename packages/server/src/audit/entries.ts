@@ -54,9 +54,17 @@ const COPIED_COLUMNS = [
   "lane_number",
 ];
 
+/** Columns whose JSON would depend on a setting of the session, as bytes do on `bytea_output`. */
+const COPY_EXPRESSIONS: Readonly<Record<string, string>> = {
+  at: "(extract(epoch from e.at) * 1000)::int8",
+  subject: String.raw`'\x' || encode(e.subject, 'hex')`,
+  subjects: String.raw`(select array_agg('\x' || encode(one, 'hex') order by n)
+    from unnest(e.subjects) with ordinality as s (one, n))`,
+};
+
 /** SQL for the text of a JSON object with these columns of the entry `e`. The time is in milliseconds. */
-export const COPIES = `(select row_to_json(c)::text from (select ${COPIED_COLUMNS.map((name) =>
-  name === "at" ? "(extract(epoch from e.at) * 1000)::int8 as at" : `e.${name}`,
+export const COPIES = `(select row_to_json(c)::text from (select ${COPIED_COLUMNS.map(
+  (name) => `${COPY_EXPRESSIONS[name] ?? `e.${name}`} as ${name}`,
 ).join(", ")}) c)`;
 
 /**

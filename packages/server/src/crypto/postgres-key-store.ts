@@ -1,7 +1,8 @@
 import type { QueryResult } from "pg";
 import { Unavailable } from "../ports.ts";
-import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
+import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
+import { requireSettings, sessionOptions } from "../postgres/session-settings.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { asUnusable } from "../postgres/errors.ts";
@@ -65,7 +66,7 @@ const INSERT_SECRET = sql("insert into drs_keys.secret (id, wrapped) values ($1,
  * @param isReadOnly whether nothing is written and no table is made.
  */
 export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = false): Promise<KeyStore> {
-  const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";
+  const options = sessionOptions({ isReadOnly });
   const pool = openPool({ ...database, options }, { max: 4, onError: () => {} });
   const unavailable = (error: unknown): never => {
     throw asUnusable(error, "key database");
@@ -78,6 +79,7 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
     return (await run(READ_SECRET, [id])).rows[0]?.wrapped;
   };
   const prepare = async (): Promise<void> => {
+    await requireSettings(pool).catch(unavailable);
     if ((await run(IS_PREPARED)).rowCount === 1) return;
     await inTransaction(pool, async (executor) => {
       await lockTransaction(executor, LOCKS.keyStoreSchema);

@@ -123,7 +123,7 @@ export const OPERATOR_ERRORS = {
   },
   "database-unsupported": {
     ...FAILED,
-    when: "PostgreSQL is older than version 15, or the database's encoding is not UTF8.",
+    when: "PostgreSQL is older than version 15, the database's encoding is not UTF8, or a setting of the database or of the login changes what it keeps.",
   },
   "schema-outdated": {
     ...NOT_READY,

@@ -1,8 +1,9 @@
 import type { QueryResult } from "pg";
 import { dayOf } from "../audit/checkpoint-sink.ts";
-import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
+import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
 import { asUnusable, sqlState } from "../postgres/errors.ts";
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
+import { requireSettings, sessionOptions } from "../postgres/session-settings.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
@@ -67,12 +68,13 @@ const INSERT_LOSS = sql("insert into drs_journal.accepted_loss (sequence, entry)
  * @param isReadOnly if true, the journal writes nothing and creates no table.
  */
 export async function postgresJournal(database: DatabaseOptions, isReadOnly = false): Promise<ErasureJournal> {
-  const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";
+  const options = sessionOptions({ isReadOnly });
   const pool = openPool({ ...database, options }, { max: 2, onError: () => {} });
   const unavailable = (error: unknown): never => {
     throw asUnusable(error, "erasure journal's database");
   };
   const prepare = async (): Promise<void> => {
+    await requireSettings(pool);
     if ((await query(pool, IS_PREPARED)).rowCount === 1) return;
     await inTransaction(pool, async (executor) => {
       await lockTransaction(executor, LOCKS.journalSchema);

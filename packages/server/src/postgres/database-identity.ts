@@ -1,5 +1,5 @@
-import { SCHEMA } from "./database.ts";
 import type { Executor } from "./executor.ts";
+import { SCHEMA } from "./session-settings.ts";
 import { query, sql } from "./statement.ts";
 
 /** The identity of a database, and its position in the WAL. In one database, this position never decreases. */

@@ -4,7 +4,7 @@ import type { OnError } from "../ports.ts";
 import { AbandonedBackends, BoundedClient, type BoundedClientOptions } from "./bounded-client.ts";
 import type { Connection, Executor, OwnerConnection, OwnerTransaction, Transaction } from "./executor.ts";
 import { isTransient } from "./errors.ts";
-import type { Role } from "./roles.ts";
+import { requireSettings, sessionOptions, type WantedSession } from "./session-settings.ts";
 
 export type DatabaseOptions = BoundedClientOptions;
 
@@ -15,9 +15,6 @@ export interface OwnerDatabase extends DatabaseOptions {
 
 declare const OWNER: unique symbol;
 
-/** Tables and functions are in a schema of their own, apart from other tables of a shared database. */
-export const SCHEMA = "drs";
-
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
@@ -25,29 +22,6 @@ const TIMESTAMPTZ = 1184;
 const typeParsers = new pg.TypeOverrides();
 typeParsers.setTypeParser(INT8, Number);
 typeParsers.setTypeParser(TIMESTAMPTZ, String);
-
-/** Settings of a session. They override settings of the database and of the role. */
-const SESSION_SETTINGS = [
-  `search_path=${SCHEMA}`,
-  "timezone=UTC",
-  "synchronous_commit=on",
-  "intervalstyle=iso_8601",
-  // guard(drop): a statement sees what was committed before it began
-  // fails: e2e/retention/expiry.test.ts › another default isolation level
-  "default_transaction_isolation=read\\ committed",
-  // PostgreSQL notices within half a minute that it lost the host of its client, also in the middle of a COPY.
-  "tcp_keepalives_idle=15",
-  "tcp_keepalives_interval=5",
-  "tcp_keepalives_count=3",
-  // No table has a check constraint by which the planner could exclude it. To read the constraints of each partition
-  // would take an eighth of the time of a list.
-  "constraint_exclusion=off",
-]
-  .map((setting) => `-c ${setting}`)
-  .join(" ");
-
-/** The start-up option that makes a session read-only. */
-export const READ_ONLY = "-c default_transaction_read_only=on";
 
 /** The time that a stopped command (Ctrl-Z, a laptop that sleeps) may block others in the middle of a change. */
 const MAX_IDLE_MS = 15_000;
@@ -94,17 +68,10 @@ export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
     ...withoutStatementTimeout(owner),
     types: typeParsers,
     application_name: "drs administration",
-    options: SESSION_SETTINGS,
+    options: sessionOptions(),
     idle_in_transaction_session_timeout: MAX_IDLE_MS,
   };
   return options as OwnerDatabase;
-}
-
-export interface ServingSession {
-  /** The connection has the privileges of this role, even if its login has more. */
-  readonly role: Role;
-  /** Whether its transactions are read-only. */
-  readonly isReadOnly?: boolean;
 }
 
 /**
@@ -113,21 +80,25 @@ export interface ServingSession {
  */
 export function servingOptions(
   database: DatabaseOptions,
-  { role, isReadOnly = false }: ServingSession,
+  session: WantedSession & Required<Pick<WantedSession, "role">>,
 ): DatabaseOptions {
   return {
     ...database,
     types: typeParsers,
     application_name: "drs",
-    options: `-c role=${role} ${SESSION_SETTINGS}${isReadOnly ? ` ${READ_ONLY}` : ""}`,
+    options: sessionOptions(session),
     keepAlive: true,
   };
 }
 
 /** Options of a monitor's connection, which has the login's own role and observes the other connections. */
 export function monitorOptions({ bound, ...database }: DatabaseOptions): DatabaseOptions {
-  const { options: _, ...login } = database;
-  return { ...login, application_name: "drs monitor", ...(bound && { bound: { ...bound, isProbe: true } }) };
+  return {
+    ...database,
+    options: sessionOptions(),
+    application_name: "drs monitor",
+    ...(bound && { bound: { ...bound, isProbe: true } }),
+  };
 }
 
 export interface PoolSettings {
@@ -160,9 +131,12 @@ export async function withClient<T>(
   }
 }
 
-/** Runs `work` on a connection of the owner. */
+/** Runs `work` on a connection of the owner. @throws database-unsupported, pooler-unsupported */
 export const withOwner = <T>(owner: OwnerDatabase, work: (connection: OwnerConnection) => Promise<T>): Promise<T> =>
-  withClient(owner, (client) => work(client as Connection as OwnerConnection));
+  withClient(owner, async (client) => {
+    await requireSettings(client);
+    return work(client as Connection as OwnerConnection);
+  });
 
 /**
  * Decides by the result of a transaction's work whether the transaction commits or rolls back. A transaction whose work

@@ -70,8 +70,8 @@ export function asUnavailable(error: unknown): unknown {
  * Makes an error whose message a caller may read: it names the reason by SQLSTATE, and quotes nothing of the database.
  * @param name the name of the database, for people.
  */
-export function asUnusable(error: unknown, name: string): Unavailable {
-  if (error instanceof Unavailable) return error;
+export function asUnusable(error: unknown, name: string): OperatorError {
+  if (error instanceof OperatorError) return error;
   const state = sqlState(error);
   if (state === undefined || isAwayState(state))
     return new Unavailable(`the ${name} can't be reached`, { cause: error });

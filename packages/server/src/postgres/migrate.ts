@@ -3,10 +3,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type DatabaseOptions, inTransactionOn, SCHEMA, withClient, withoutStatementTimeout } from "./database.ts";
+import { type DatabaseOptions, inTransactionOn, withClient, withoutStatementTimeout } from "./database.ts";
 import { sqlState } from "./errors.ts";
 import { lockSession } from "./advisory-locks.ts";
 import type { Connection, Executor, Transaction } from "./executor.ts";
+import { requireSettings, SCHEMA, sessionOptions } from "./session-settings.ts";
 import { query, sql } from "./statement.ts";
 import { grantsScript } from "./grants.ts";
 import { LOCKS } from "./locks.ts";
@@ -170,13 +171,15 @@ export function migrationScriptOf(pending: Schema, logins: readonly LoginRole[])
  * @param owner the login that owns, or will own, the tables.
  * @param logins the logins of the surfaces, which are granted their roles.
  * @returns what was applied.
- * @throws database-unsupported, schema-newer, schema-changed, owner-login-needed
+ * @throws database-unsupported, pooler-unsupported, schema-newer, schema-changed, owner-login-needed
  */
 export async function migrate(owner: DatabaseOptions, logins: readonly LoginRole[] = []): Promise<Schema> {
   const known = await readSchema();
-  const login = { ...withoutStatementTimeout(owner), application_name: "drs migrate" };
+  const options = `${sessionOptions()} ${owner.options ?? ""}`;
+  const login = { ...withoutStatementTimeout(owner), application_name: "drs migrate", options };
   return withClient(login, async (client) => {
     await requireFit(client);
+    await requireSettings(client);
     await lockSession(client, LOCKS.migration);
     for (const text of PREPARATION) await client.query(text);
     const applied = await inTransactionOn(client, (transaction) => apply(transaction, known));

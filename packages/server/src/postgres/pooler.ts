@@ -1,10 +1,8 @@
 import { OperatorError } from "../errors/operator-error.ts";
 import type { BoundedClient } from "./bounded-client.ts";
-import { type DatabaseOptions, monitorOptions, SCHEMA, withClient } from "./database.ts";
+import { type DatabaseOptions, monitorOptions, withClient } from "./database.ts";
 import { sqlState } from "./errors.ts";
-import type { Executor } from "./executor.ts";
 import { SQL_STATES } from "./sql-states.ts";
-import type { Role } from "./roles.ts";
 import { query, sql } from "./statement.ts";
 
 const CHECK_ROUNDS = 3;
@@ -30,7 +28,8 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
     if (sqlState(error) !== SQL_STATES.protocolViolation) throw error;
     throw new OperatorError(
       "pooler-unsupported",
-      "a pooler refuses start-up parameters or transactions of this server: see Poolers in docs/operator.md",
+      "a pooler refuses start-up parameters or transactions of this server: set pool_mode = session, and name options, " +
+        "statement_timeout and idle_in_transaction_session_timeout in ignore_startup_parameters (Poolers in docs/operator.md)",
       { cause: error },
     );
   });
@@ -56,36 +55,4 @@ async function requireApart(first: BoundedClient, second: BoundedClient): Promis
 
 async function pidOf(client: BoundedClient): Promise<number | undefined> {
   return (await query(client, READ_BACKEND_PID)).rows[0]?.pid;
-}
-
-const EXPECTED_SETTINGS: Readonly<Record<string, string>> = {
-  search_path: SCHEMA,
-  TimeZone: "UTC",
-  synchronous_commit: "on",
-  IntervalStyle: "iso_8601",
-  default_transaction_isolation: "read committed",
-};
-
-const REQUIRE_SETTINGS = sql(
-  "select name, current_setting(name) as value from unnest($1::text[]) as asked (name)",
-  ["text[]"],
-  { name: "text", value: "text" },
-);
-
-/**
- * Checks the settings that the server asks for in the start-up packet, and that a pooler may drop.
- * @throws pooler-unsupported
- */
-export async function requireSettings(serving: Executor, role: Role): Promise<void> {
-  const expected = { role, ...EXPECTED_SETTINGS };
-  const { rows } = await query(serving, REQUIRE_SETTINGS, [Object.keys(expected)]);
-  const wrong = rows
-    .filter(({ name, value }) => value !== expected[name as keyof typeof expected])
-    .map(({ name }) => name);
-  if (wrong.length === 0) return;
-  throw new OperatorError(
-    "pooler-unsupported",
-    `a pooler drops settings of the server's connections (${wrong.join(", ")}): set them for the login, ` +
-      "as Poolers in docs/operator.md says",
-  );
 }

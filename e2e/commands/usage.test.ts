@@ -168,7 +168,10 @@ describe("the command drs", () => {
       const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
       const { code, stdout, stderr } = await runWithBreakGlass(away, ...path, ...(REQUIRED[name] ?? []));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toBe("the database can't be reached: connection refused\n");
+      expect(stderr).toBe(
+        "the database can't be reached: connection refused (ECONNREFUSED): check that it runs, and its host and port " +
+          "(drs@127.0.0.1:1/drs; DRS_DATABASE_URL, option database.url)\n",
+      );
     },
   );
 

@@ -25,7 +25,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "postgres",
     purpose: "connections, transactions, locks, migrations, SQL functions and views",
-    imports: ["errors", "ports", "dependencies"],
+    imports: ["errors", "ports", "config", "dependencies"],
   },
   {
     name: "embedded-postgres",

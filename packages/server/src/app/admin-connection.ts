@@ -18,7 +18,7 @@ import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { requireSettings } from "../postgres/session-settings.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import type { CloseStack } from "./close-stack.ts";
-import type { OpenConnection } from "./connect.ts";
+import { databaseAt, type OpenConnection } from "./connect.ts";
 
 const ADMIN_ROLE = "drs_admin";
 
@@ -35,7 +35,7 @@ export async function openAdminConnection(
 ): Promise<AdminConnection> {
   const dependency = dependencies.get("admin_database");
   const { url: connectionString, pool: max } = config.service.admin.database;
-  const login = connectionString === undefined ? shared : { connectionString };
+  const login = connectionString === undefined ? shared : databaseAt(config, "service.admin.database.url");
   const bound = withStatementTimeout(withDeadlineOf(dependency, login, isAway));
   const database = servingOptions(bound, { role: ADMIN_ROLE });
   const pool = openPool(database, { max, onError });

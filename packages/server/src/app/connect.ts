@@ -2,7 +2,10 @@
  * Connects to the events' database, embedded or external, and makes sure that its schema is the one of this release.
  */
 import type pg from "pg";
-import type { Config, Environment } from "../config/config.ts";
+import { type Config, type Environment, valueAt } from "../config/config.ts";
+import { readDatabaseUrl } from "../config/database-url.ts";
+import { settingOf } from "../config/settings.ts";
+import type { DatabasePath } from "../config/warnings.ts";
 import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
 import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Clock, OnError } from "../ports.ts";
@@ -137,10 +140,11 @@ async function findLogins(
     ? await EmbeddedPostgres.open({ dataDir: config.database.directory, asServer, creates: migrates, onError })
     : undefined;
   if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
+  const migration = config.database.migrationUrl === undefined ? "database.url" : "database.migrationUrl";
   const bound = (login: DatabaseOptions): DatabaseOptions => withDeadlineOf(dependencies.get("database"), login);
   return {
-    serving: bound(embedded?.serving ?? { connectionString: config.database.url }),
-    owner: bound(embedded?.owner ?? { connectionString: config.database.migrationUrl ?? config.database.url }),
+    serving: bound(embedded?.serving ?? databaseAt(config, "database.url")),
+    owner: bound(embedded?.owner ?? databaseAt(config, migration)),
     dependencies,
     clusterDirectory: embedded?.directory,
   };
@@ -190,8 +194,8 @@ function loginsOf({ service }: Config, serving: DatabaseOptions): readonly Login
 }
 
 function loginOf({ user, connectionString }: DatabaseOptions): string | undefined {
-  const named = connectionString === undefined ? user : decodeURIComponent(new URL(connectionString).username);
-  return named === "" ? undefined : named;
+  const read = connectionString === undefined ? undefined : readDatabaseUrl(connectionString);
+  return read && "value" in read ? read.value.user : user;
 }
 
 const STANDBY = "This database is a read-only standby.";
@@ -226,13 +230,20 @@ export async function requireOwner(administration: OwnerDatabase): Promise<void>
   );
 }
 
-/** Options of a connection to a database that a variable may name, such as the key database. */
+/** Options of a connection to the database of a setting, with the setting's names for messages. */
+export function databaseAt(config: Config, path: DatabasePath): DatabaseOptions {
+  const option = path.startsWith("service.") ? "" : `, option ${path}`;
+  const connectionString = valueAt(config, path);
+  return { ...(connectionString !== undefined && { connectionString }), setting: settingOf(path).variable + option };
+}
+
+/** Options of a connection to a database that a setting may name, such as the key database. */
 export function databaseOptionsAt(
-  url: string | undefined,
-  dependencies: Dependencies,
+  { config, dependencies }: Pick<OpenConnection, "config" | "dependencies">,
+  path: DatabasePath,
   name: DependencyName,
 ): DatabaseOptions | undefined {
-  return url === undefined
+  return valueAt(config, path) === undefined
     ? undefined
-    : withStatementTimeout(withDeadlineOf(dependencies.get(name), { connectionString: url }));
+    : withStatementTimeout(withDeadlineOf(dependencies.get(name), databaseAt(config, path)));
 }

@@ -32,9 +32,9 @@ export interface Installation extends OpenConnection, Keys {
  * @throws what `openKeys` throws; time-stamps-unusable, an error with a journal-… code, Unavailable
  */
 export async function openInstallation(connection: OpenConnection): Promise<Installation> {
-  const { config, dependencies, opened } = connection;
+  const { config, opened } = connection;
   const keys = await openKeys(connection);
-  const journalDatabase = databaseOptionsAt(config.journal.databaseUrl, dependencies, "erasure_journal");
+  const journalDatabase = databaseOptionsAt(connection, "journal.databaseUrl", "erasure_journal");
   const journal = await openJournal(connection, journalDatabase);
   if (journal) opened.add("erasure journal", () => journal.close());
   const attested = await attestedEntry(config.journal.receiptFile, keys.receipts, keys.codec.installation);

@@ -66,7 +66,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
-  const keyDatabase = databaseOptionsAt(config.keys.databaseUrl, dependencies, "key_store");
+  const keyDatabase = databaseOptionsAt(connection, "keys.databaseUrl", "key_store");
   const bounded = boundedBy(dependencies.get("key_store"));
   const keyStore = await openKeyStore(config, keyDatabase, bounded, access);
   opened.add("key store", () => keyStore.close());

@@ -138,7 +138,7 @@ function verifyDatabase(
     }
     const journal = await openJournal(
       connection,
-      databaseOptionsAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
+      databaseOptionsAt(connection, "journal.databaseUrl", "erasure_journal"),
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     // The sinks are read before the database. A checkpoint that is signed in between is then only in the database, and

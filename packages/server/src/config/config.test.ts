@@ -124,7 +124,9 @@ describe("the configuration", () => {
 
   test("counts a variable that can't be read as set, so that no rule reports it again", () => {
     const environment = { ...EXTERNAL, DRS_DATABASE_URL: "db", DRS_MIGRATION_DATABASE_URL: DATABASE };
-    expect(problemsOf(environment)).toEqual(["DRS_DATABASE_URL must be a URL"]);
+    expect(problemsOf(environment)).toEqual([
+      "DRS_DATABASE_URL must be a URL that starts with postgres: or postgresql:",
+    ]);
     expect(problemsOf({ ...EXTERNAL, DRS_KEY_ENCRYPTION_KEY: "short" })).toHaveLength(1);
     expect(problemsOf({ DRS_HOST: "0.0.0.0", DRS_TLS_TERMINATED_BY_PROXY: "yes" })).toEqual([
       "DRS_TLS_TERMINATED_BY_PROXY must be true or false",

@@ -1,5 +1,6 @@
 /** Kinds of configuration values: each reads the text of a variable, and checks the value of an option. */
 import { types } from "node:util";
+import { readDatabaseUrl } from "./database-url.ts";
 
 export type Result<T> = { readonly value: T } | { readonly problem: string };
 
@@ -144,10 +145,11 @@ export function url(...protocols: readonly string[]): Kind<string> {
   return textKind(read, `a URL that starts with ${starts}`);
 }
 
-/** A PostgreSQL URL without session settings, which would replace settings of the server, such as its role. */
-export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
-  new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
-);
+/** The URL of a database in PostgreSQL. */
+export const postgresUrl = textKind((raw) => {
+  const read = readDatabaseUrl(raw);
+  return "problem" in read ? read : { value: raw };
+}, "a URL that starts with postgres: or postgresql:");
 
 /** A URL without credentials, because it is printed and logged, and `fetch` takes no URL with credentials. */
 export const urlWithoutCredentials = withCheck(url("https:", "http:"), (raw) => {

@@ -25,7 +25,7 @@ describe("a database on another host without TLS", () => {
 
   test.each([
     "postgresql://app@db.internal/events?sslmode=verify-full",
-    "postgresql://app@db.internal/events?ssl=true",
+    "postgresql://app@db.internal/events?sslmode=require",
     "postgresql://app@db.internal/events?sslrootcert=/nowhere/root.crt",
     "postgresql://app@127.0.0.1/events",
     "postgresql://app@localhost/events?sslmode=disable",

@@ -1,5 +1,5 @@
-import pg from "pg";
 import { type Config, valueAt } from "./config.ts";
+import { readDatabaseUrl } from "./database-url.ts";
 import { isLoopback, KEY_SOURCES } from "./rules.ts";
 import { type Path, settingOf } from "./settings.ts";
 
@@ -18,6 +18,9 @@ const DATABASE_URL_SETTINGS = [
   "keys.databaseUrl",
   "journal.databaseUrl",
 ] as const satisfies readonly Path[];
+
+/** The path of a setting with the URL of a database. */
+export type DatabasePath = (typeof DATABASE_URL_SETTINGS)[number];
 
 /** Finds the warnings of a valid configuration. */
 export function warningsOf(config: Config): readonly Warning[] {
@@ -55,17 +58,10 @@ export function warningsOf(config: Config): readonly Warning[] {
   return warnings;
 }
 
-/**
- * Whether a connection uses neither TLS, nor a local socket, nor loopback. `pg` decides from the URL, its defaults and
- * the environment.
- */
-function isUnencrypted(connectionString: string): boolean {
-  try {
-    const { host, ssl } = new pg.Client({ connectionString });
-    return !ssl && !host.startsWith("/") && !isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
-  } catch {
-    // The URL names a certificate that can't be read. Such a URL asks for TLS, and the connection will report the
-    // error.
-    return false;
-  }
+/** Whether a connection uses neither TLS, nor a local socket, nor loopback. */
+function isUnencrypted(url: string): boolean {
+  const read = readDatabaseUrl(url);
+  if ("problem" in read) return false;
+  const { host, tls } = read.value;
+  return !tls && !host.startsWith("/") && !isLoopback(host);
 }

@@ -1,7 +1,13 @@
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { getCACertificates } from "node:tls";
 import { callbackify } from "node:util";
 import pg from "pg";
+import { placeOf, readDatabaseUrl } from "../config/database-url.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { ConnectError, type NamedDatabase } from "./connect-error.ts";
+import { sessionOptions } from "./session-settings.ts";
 import { query, sql } from "./statement.ts";
 
 /** The limits of calls on a connection. */
@@ -19,6 +25,8 @@ export interface Bound {
 
 export interface BoundedClientOptions extends pg.ClientConfig {
   readonly bound?: Bound;
+  /** The variable and the option that name the database, for messages. */
+  readonly setting?: string;
 }
 
 /** What runs statements on a connection. */
@@ -98,7 +106,9 @@ export class BoundedClient extends pg.Client {
   #backend: AbandonedBackend | undefined;
 
   constructor(options: BoundedClientOptions) {
-    super(options);
+    super(withoutEnvironment(options));
+    // `pg` has no option that overrides this variable of its environment (PGREPLICATION).
+    this.#parameters.replication = undefined;
     this.#options = options;
     // If the connection breaks, the calls on it report the error. Without a listener, the event would end the process.
     this.on("error", () => {});
@@ -129,7 +139,9 @@ export class BoundedClient extends pg.Client {
 
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
-      await super.connect();
+      await super.connect().catch((error: Error) => {
+        throw new ConnectError(error, this.#named);
+      });
       const [row] = (await query(this.#statements, IDENTIFY_BACKEND)).rows;
       const mayEnd = this.#options.bound?.isPatient ?? false;
       this.#backend = row && { pid: row.pid, connectedAt: row.connected_at, mayEnd };
@@ -205,8 +217,72 @@ export class BoundedClient extends pg.Client {
     }
   }
 
+  get #parameters(): { replication: string | undefined } {
+    return (this as unknown as { readonly connectionParameters: { replication: string | undefined } })
+      .connectionParameters;
+  }
+
+  get #named(): NamedDatabase {
+    const { bound, setting } = this.#options;
+    const place = placeOf({ user: this.user ?? "", host: this.host, port: this.port, database: this.database ?? "" });
+    return { title: bound?.dependency.title ?? "database", place, setting };
+  }
+
   get #socket(): Socket {
     return (this as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+  }
+}
+
+/**
+ * Gives every option of `pg` a value, because `pg` reads a missing or empty one from the environment of the process: the
+ * variables of libpq and a password file have no effect.
+ * @throws TypeError if there is no login; database-unsupported if a file of certificates can't be read.
+ */
+function withoutEnvironment({ connectionString, ...options }: BoundedClientOptions): pg.ClientConfig {
+  const named = connectionString === undefined ? options : { ...options, ...loginOf(connectionString) };
+  if (!named.user) throw new TypeError("a connection needs a login");
+  return {
+    sslnegotiation: "postgres",
+    ...named,
+    host: named.host ?? "localhost",
+    port: named.port ?? 5432,
+    database: named.database ?? named.user,
+    password: named.password || (() => ""),
+    ssl: named.ssl ?? false,
+    options: named.options ?? sessionOptions(),
+    application_name: named.application_name ?? "drs",
+    client_encoding: "UTF8",
+  };
+}
+
+/** Reads files of certificates for each connection, so that renewed ones are used. */
+function loginOf(connectionString: string): pg.ClientConfig {
+  const read = readDatabaseUrl(connectionString);
+  if ("problem" in read) throw new TypeError(`the URL of a database ${read.problem}`);
+  const { tls, ...login } = read.value;
+  if (!tls) return { ...login, ssl: false };
+  const { verifies, direct, authorities, certificateFile, keyFile } = tls;
+  const ssl = {
+    rejectUnauthorized: verifies,
+    ...(authorities !== undefined && {
+      ca: authorities === "system" ? [...getCACertificates("system")] : readPem("sslrootcert", authorities),
+    }),
+    ...(certificateFile !== undefined && { cert: readPem("sslcert", certificateFile) }),
+    ...(keyFile !== undefined && { key: readPem("sslkey", keyFile) }),
+  };
+  return { ...login, ssl, ...(direct && { sslnegotiation: "direct" }) };
+}
+
+function readPem(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new OperatorError(
+      "database-unsupported",
+      `the file ${path} in ${parameter}= of the URL of a database can't be read (${code})`,
+      { cause },
+    );
   }
 }
 

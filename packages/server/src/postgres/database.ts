@@ -93,12 +93,8 @@ export function servingOptions(
 
 /** Options of a monitor's connection, which has the login's own role and observes the other connections. */
 export function monitorOptions({ bound, ...database }: DatabaseOptions): DatabaseOptions {
-  return {
-    ...database,
-    options: sessionOptions(),
-    application_name: "drs monitor",
-    ...(bound && { bound: { ...bound, isProbe: true } }),
-  };
+  const { options: _, ...login } = database;
+  return { ...login, application_name: "drs monitor", ...(bound && { bound: { ...bound, isProbe: true } }) };
 }
 
 export interface PoolSettings {

@@ -2,6 +2,7 @@
 import pg from "pg";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
+import { ConnectError } from "./connect-error.ts";
 import { isAwayState, isTransientState, SQL_STATES, type SqlStateName } from "./sql-states.ts";
 
 /** The reasons of errors that an operator must repair, as parts of messages. */
@@ -43,8 +44,11 @@ export const CONNECTION_ERROR_MESSAGES: ReadonlySet<string> = new Set([
 
 /** SQLSTATE of an error, if PostgreSQL gave one. */
 export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
+  const thrown = driverError(error);
+  return thrown instanceof pg.DatabaseError ? thrown.code : undefined;
 }
+
+const driverError = (error: unknown): unknown => (error instanceof ConnectError ? error.cause : error);
 
 /** The constraint that a statement violated, if it has a name. */
 export function constraintOf(error: unknown): string | undefined {
@@ -52,7 +56,8 @@ export function constraintOf(error: unknown): string | undefined {
 }
 
 /** Whether waiting may help: there is no connection to the database, or the database can't work now. */
-export function isTransient(error: unknown): boolean {
+export function isTransient(thrown: unknown): boolean {
+  const error = driverError(thrown);
   const state = sqlState(error);
   if (state !== undefined) return isTransientState(state);
   if (error instanceof OperatorError) return hasCode(error, "dependency-silent");

@@ -17,7 +17,7 @@ beforeAll(async () => {
   cluster = await startDatabase();
   admin = new pg.Client({ connectionString: cluster.url("postgres") });
   await admin.connect();
-  await admin.query("create table work (done int)");
+  await admin.query("create table public.work (done int)");
   await admin.query("create table first_commit (done int)");
 });
 
@@ -78,7 +78,7 @@ test("a commit of a retention pass that waits for a standby is not ended, and co
   const { database, dependency, probe } = watch(5_000);
   await setAbsentStandby();
   const client = await open(withoutStatementTimeout(database));
-  const writing = client.query("insert into work values (1)");
+  const writing = client.query("insert into public.work values (1)");
   writing.catch(() => {});
   await until(async () => (await activity(client.pid))?.wait_event === "SyncRep");
   dependency.report("stalled", "until the monitor looks");
@@ -87,7 +87,7 @@ test("a commit of a retention pass that waits for a standby is not ended, and co
   await probe.ping();
   expect(await activity(client.pid)).toMatchObject({ wait_event: "SyncRep" });
   expect(dependency.health.problems).toEqual([expect.stringContaining("(1 connections)")]);
-  expect((await admin.query("select from work")).rowCount).toBe(0);
+  expect((await admin.query("select from public.work")).rowCount).toBe(0);
   await setStandby("");
   await writing;
   await client.end();
@@ -100,10 +100,10 @@ test("a retention pass that waits for a lock is ended, one that works is not, an
   const { database, dependency, probe } = watch(5_000);
   const blocker = await open(withoutStatementTimeout(database));
   await blocker.query("begin");
-  await blocker.query("lock table work in access exclusive mode");
+  await blocker.query("lock table public.work in access exclusive mode");
   const clients = await Promise.all([open(withoutStatementTimeout(database)), open(withoutStatementTimeout(database))]);
   const [blocked, working] = clients;
-  const ended = blocked.query("select from work").catch(() => "ended");
+  const ended = blocked.query("select from public.work").catch(() => "ended");
   const worked = working.query("select pg_sleep(0.4)");
   await until(async () => (await activity(blocked.pid))?.wait_event === "relation");
   for (const { pid } of clients) {
@@ -123,7 +123,7 @@ test("a backend that waits for the rows of a COPY from a client that is lost is 
   const { database, dependency, probe } = watch(5_000);
   const client = await open(database);
   const { connection } = client as unknown as { readonly connection: pg.Connection };
-  connection.query("copy work from stdin (format binary)");
+  connection.query("copy public.work from stdin (format binary)");
   await until(async () => (await activity(client.pid))?.state === "active");
   database.bound?.abandoned.add({ pid: client.pid, connectedAt: String(Date.now() / 1000), mayEnd: false });
   await probe.ping();

@@ -47,6 +47,7 @@ const VALUES: Readonly<Record<string, string | undefined>> = {
   session_preload_libraries: "$libdir/plpgsql",
   synchronous_commit: "off",
   temp_file_limit: "1024",
+  transaction_timeout: "10min",
   temp_tablespaces: "pg_default",
   timezone_abbreviations: "India",
   wal_consistency_checking: "heap",

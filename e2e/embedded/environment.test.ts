@@ -1,9 +1,11 @@
-/** Tests of variables of libpq in the environment of a server. */
+/** Tests of variables of libpq in the environment of a server, and of a start that fails. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authorized, send, transport } from "../support/client.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { type Home, makeHome } from "../support/embedded.ts";
-import { issueCredentials, startServer } from "../support/server.ts";
+import { issueCredentials, runDrs, startServer } from "../support/server.ts";
 
 const VARIABLES = {
   PGHOST: "nowhere.invalid",
@@ -57,5 +59,20 @@ test.each([
     expect(server.stderr()).not.toContain("SECURITY WARNING");
   } finally {
     await server.stop();
+  }
+});
+
+test("a start whose PostgreSQL refuses its owner says so, and leaves no process", async () => {
+  const access = join(home.dataDir, "postgres", "pg_hba.conf");
+  const before = await readFile(access);
+  await writeFile(access, "local all all reject\n");
+  try {
+    const started = Date.now();
+    const { code, stderr } = await runDrs(home.environment, ["serve"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("it refuses its owner (SQLSTATE 28000)")]);
+    expect(Date.now() - started).toBeLessThan(30_000);
+    expect(await home.postgres()).toEqual([]);
+  } finally {
+    await writeFile(access, before);
   }
 });

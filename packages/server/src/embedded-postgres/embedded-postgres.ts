@@ -12,7 +12,7 @@ import type { DatabaseOptions } from "../postgres/database.ts";
 import { isTransient, sqlState } from "../postgres/errors.ts";
 import { lockSessionShared, tryLockSession, unlockSession } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
-import { SQL_STATES } from "../postgres/sql-states.ts";
+import { isAwayState, SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { OnError } from "../ports.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
@@ -28,6 +28,7 @@ const STOP_WITHIN_MS = 60_000;
 const CONNECT_WITHIN_MS = 5_000;
 const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
+const STOP_CHILD_WITHIN_MS = 10_000;
 /** Maximum length of `sun_path`, the path of a Unix socket, without its final zero byte. */
 const MAX_SOCKET_PATH_LENGTH = 107;
 /** The codes of errors that say that a role or a database exists, or that another process creates it at this moment. */
@@ -206,10 +207,14 @@ export class EmbeddedPostgres {
         return;
       } catch (error) {
         if (hasCode(error, "data-directory-in-use")) throw error;
-        if (Date.now() > deadline) {
-          throw new OperatorError("embedded-postgres-failed", `the database did not start: ${await this.#logTail()}`, {
-            cause: error,
-          });
+        if (isRefusal(error) || Date.now() > deadline) {
+          // No other process can use a PostgreSQL that refuses its owner or does not answer him.
+          if (child && child.exitCode === null) await stopChild(child);
+          throw new OperatorError(
+            "embedded-postgres-failed",
+            `the database did not start: ${reasonOf(error)}. Its log ends with:\n${await this.#logTail()}`,
+            { cause: error },
+          );
         }
         const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
         // PostgreSQL ended right after its start, because another PostgreSQL, or processes of a killed one, still use
@@ -343,6 +348,29 @@ export class EmbeddedPostgres {
     const [pid, , started, , , , , status] = content.split("\n");
     return { pid: Number(pid), instance: `${pid} ${started}`, stopping: status?.trim() === "stopping" };
   }
+}
+
+/** Whether PostgreSQL answers that it does not let its owner in, so that waiting does not help. */
+function isRefusal(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && !isAwayState(state) && state !== SQL_STATES.tooManyConnections;
+}
+
+/** The last attempt to connect, in words. PostgreSQL's own text is in the log, which follows. */
+function reasonOf(error: unknown): string {
+  const state = sqlState(error);
+  if (state !== undefined) return `it refuses its owner (SQLSTATE ${state})`;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return `no connection within ${START_WITHIN_MS / 1_000} s (${code ?? message})`;
+}
+
+/** Stops a PostgreSQL that this process has started, by a fast shutdown, and then by force. */
+async function stopChild(child: ChildProcess): Promise<void> {
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const giveUp = setTimeout(() => child.kill("SIGQUIT"), STOP_CHILD_WITHIN_MS);
+  child.kill("SIGINT");
+  await ended;
+  clearTimeout(giveUp);
 }
 
 /** Files that a data directory may hold before there is a cluster in it. */

@@ -11,6 +11,7 @@ import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
 import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
+import { findSharedClusters } from "./shared-clusters.ts";
 import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
 
 export interface System extends Installation {
@@ -26,7 +27,7 @@ export interface System extends Installation {
   replay(): Promise<Replayed>;
   /** Descriptions of the journal entries that were applied at start because a backup had been restored. */
   readonly replayed: readonly string[];
-  /** Warnings about the configuration. */
+  /** Warnings about the configuration, and about stores that share a cluster. Only a server looks for the latter. */
   readonly warnings: readonly Warning[];
   /** Names of the resources that are being closed, for messages. */
   readonly closing: Set<string>;
@@ -81,7 +82,7 @@ export async function openSystem(config: Config, options: OpenSystemOptions): Pr
     ...recovery,
     surfaces,
     identity,
-    warnings: warningsOf(config),
+    warnings: [...warningsOf(config), ...(asServer ? await findSharedClusters(installation) : [])],
     closing,
     close: opened.release(),
   };

@@ -28,13 +28,7 @@ export function warningsOf(config: Config): readonly Warning[] {
   const warnWhen = (condition: boolean, detail: string, severity: Warning["severity"] = "warning"): void => {
     if (condition) warnings.push({ severity, detail });
   };
-  const { database, keys, journal } = config;
-  warnWhen(
-    database.url !== undefined &&
-      keys.databaseUrl !== undefined &&
-      new URL(database.url).host === new URL(keys.databaseUrl).host,
-    "DRS_KEY_DATABASE_URL names the cluster of the events: with both in one backup, no erasure takes effect",
-  );
+  const { journal } = config;
   warnWhen(
     journal.directory === undefined && journal.databaseUrl === undefined,
     "there is no erasure journal, so no erasure is possible. Name one in DRS_ERASURE_JOURNAL",

@@ -19,6 +19,7 @@ import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets
 import { MAX_UNSIGNED } from "../crypto/row-signer.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
+import { findSharedClusters } from "../app/shared-clusters.ts";
 import { Unavailable } from "../ports.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
 import { queryRow, sql } from "../postgres/statement.ts";
@@ -103,7 +104,9 @@ export async function examine(installation: Installation): Promise<readonly Find
     await adoptedFinding(installation),
     ...(await identityFinding(installation)),
   );
-  for (const warning of warningsOf(config)) findings.push({ what: "configuration", ok: true, ...warning });
+  for (const warning of [...warningsOf(config), ...(await findSharedClusters(installation))]) {
+    findings.push({ what: "configuration", ok: true, ...warning });
+  }
   findings.push(await diskFinding(installation));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
   findings.push({

@@ -1,7 +1,7 @@
 /** Tests of the data directory and the key directory: their permissions, unusual paths, and what prevents the start. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -153,6 +153,15 @@ describe("a start ends with exit code 1 and a message", () => {
     const result = await runDrs(place.environment, ["migrate"], asOther);
     await chmod(place.path, 0o700);
     expectRefused(result, `the data directory ${place.dataDir} can't be made`, "EACCES", "DRS_DATA_DIR");
+  });
+
+  test("for a user without a name, which PostgreSQL looks up", async ({ skip }) => {
+    if (!isRoot || !(await everybodyMayEnter(ROOT))) skip("only root can start a command as a user without a name");
+    const place = await home();
+    const uid = 54_321;
+    await chown(place.path, uid, uid);
+    const result = await runDrs(place.environment, ["migrate"], { uid });
+    expectRefused(result, "the user 54321 has no line in /etc/passwd", "DRS_DATABASE_URL (option database.url)");
   });
 
   test("for a cluster of another major version, which stays unchanged", async () => {

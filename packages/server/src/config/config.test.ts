@@ -122,6 +122,12 @@ describe("the configuration", () => {
     ]);
   });
 
+  test.each(["\n", "\r\n"])("names a variable that ends with a line break: %j", (end) => {
+    const problem = "ends with a line break: set it without one, for example by printf instead of echo";
+    const environment = { ...EXTERNAL, DRS_DATABASE_URL: DATABASE + end, DRS_KEY_ENCRYPTION_KEY: KEY + end };
+    expect(problemsOf(environment)).toEqual([`DRS_DATABASE_URL ${problem}`, `DRS_KEY_ENCRYPTION_KEY ${problem}`]);
+  });
+
   test("counts a variable that can't be read as set, so that no rule reports it again", () => {
     const environment = { ...EXTERNAL, DRS_DATABASE_URL: "db", DRS_MIGRATION_DATABASE_URL: DATABASE };
     expect(problemsOf(environment)).toEqual([

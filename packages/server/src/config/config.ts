@@ -109,6 +109,8 @@ function flatten(members: OwnMembers, prefix = ""): ReadonlyMap<string, Result<u
   return new Map(all);
 }
 
+const ENDS_WITH_LINE_BREAK = "ends with a line break: set it without one, for example by printf instead of echo";
+
 function readVariables(environment: Environment): ReadChoices {
   const variables = new Set(PATHS.map(variableOf));
   const problems = Object.keys(environment)
@@ -117,7 +119,8 @@ function readVariables(environment: Environment): ReadChoices {
   const choices = PATHS.flatMap((path): [Path, Result<unknown>][] => {
     const { variable, kind } = settingOf(path);
     const text = environment[variable];
-    return text === undefined ? [] : [[path, kind.read(text)]];
+    if (text === undefined) return [];
+    return [[path, /[\r\n]$/.test(text) ? { problem: ENDS_WITH_LINE_BREAK } : kind.read(text)]];
   });
   return { choices: new Map(choices), problems };
 }

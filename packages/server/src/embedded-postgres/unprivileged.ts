@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { chown, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
 
@@ -71,10 +72,13 @@ const AS_NOBODY_PASSING: Launcher = {
 /**
  * @param cluster the cluster's folder, which may not exist yet. Its owner is not changed.
  * @param others further paths that the child must reach.
- * @throws OperatorError `embedded-postgres-failed` where root can't start an unprivileged child that reaches them.
+ * @throws OperatorError `embedded-postgres-failed` where this user has no name, or root can't start an unprivileged child that reaches them.
  */
 export async function chooseLauncher(cluster: string, others: readonly string[]): Promise<Launcher> {
-  if (process.getuid?.() !== 0) return AS_THIS_USER;
+  if (process.getuid?.() !== 0) {
+    requireUserName();
+    return AS_THIS_USER;
+  }
   const owner = await stat(cluster).then(
     ({ uid }) => uid,
     () => undefined,
@@ -89,6 +93,20 @@ export async function chooseLauncher(cluster: string, others: readonly string[])
     "PostgreSQL refuses to run as root, and no other user can get to it or to its data: start the server as another " +
       `user, or open the folders on the way to ${[folder, ...others].join(" and ")} (chmod o+x)`,
   );
+}
+
+/** PostgreSQL looks up the name of its user, which a container may lack. @throws OperatorError */
+function requireUserName(): void {
+  try {
+    userInfo();
+  } catch (cause) {
+    throw new OperatorError(
+      "embedded-postgres-failed",
+      `the user ${process.getuid?.()} has no line in /etc/passwd, which PostgreSQL needs: add one, start the server as ` +
+        "another user, or name an external database in DRS_DATABASE_URL (option database.url)",
+      { cause },
+    );
+  }
 }
 
 function canLaunch({ wrap }: Launcher): boolean {

@@ -69,7 +69,7 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   const options = sessionOptions({ isReadOnly });
   const pool = openPool({ ...database, options }, { max: 4, onError: () => {} });
   const unavailable = (error: unknown): never => {
-    throw asUnusable(error, "key database");
+    throw asUnusable(error, "key database", database);
   };
   const run = <Values extends readonly unknown[], Row>(
     statement: Statement<Values, Row>,

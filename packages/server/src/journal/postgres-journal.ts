@@ -71,7 +71,7 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
   const options = sessionOptions({ isReadOnly });
   const pool = openPool({ ...database, options }, { max: 2, onError: () => {} });
   const unavailable = (error: unknown): never => {
-    throw asUnusable(error, "erasure journal's database");
+    throw asUnusable(error, "erasure journal's database", database);
   };
   const prepare = async (): Promise<void> => {
     await requireSettings(pool);

@@ -7,6 +7,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
+import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { Dependencies } from "../dependencies/dependencies.ts";
 import { createEndpoint } from "../index.ts";
 import { withClient, withDeadlineOf } from "./database.ts";
@@ -55,7 +56,7 @@ beforeAll(async () => {
   database = await startDatabase();
   const owner = await connectAsOwner({ DRS_DATABASE_URL: database.url("postgres") });
   await owner.query(`create role locked login password 'right'; create role single login connection limit 0;
-    create role denied login`);
+    create role denied login; create role reader login`);
   const { rows } = (await owner.query("show hba_file")) as pg.QueryResult<{ hba_file: string }>;
   const [{ hba_file } = { hba_file: "" }] = rows;
   writeFileSync(hba_file, "local all locked scram-sha-256\nlocal all denied reject\nlocal all all trust\n");
@@ -142,6 +143,13 @@ test("the code of the database is known, although the message names the store", 
   const { error } = await failureAt(at("locked:wrong"));
   expect(sqlState(error)).toBe("28P01");
   expect(isTransient(error)).toBe(true);
+});
+
+test("a statement that a store refuses is reported with the same place and setting", async () => {
+  const opened = postgresKeyStore({ connectionString: at("reader"), setting: SETTING });
+  const problem =
+    /^can't be used: its login lacks a privilege \(SQLSTATE 42501\) \(reader@.+; DRS_KEY_DATABASE_URL, option/;
+  await expect(opened).rejects.toMatchObject({ detail: { problem: expect.stringMatching(problem) as string } });
 });
 
 test.each(["require", "verify-ca", "verify-full"])("sslmode=%s works without a warning", async (mode) => {

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { placeOf, readDatabaseUrl } from "../config/database-url.ts";
 import { Unavailable } from "../ports.ts";
 import { isAwayState, SQL_STATES } from "./sql-states.ts";
 
@@ -52,6 +53,17 @@ const FAILURES_TO_REACH: Readonly<Record<string, Failure>> = {
   ECONNREFUSED: ["can't be reached: connection refused", "check that it runs, and its host and port"],
   ENOENT: ["can't be reached: no socket", "check that it runs, and the folder of its socket"],
 };
+
+export interface SetDatabase {
+  readonly connectionString?: string | undefined;
+  readonly setting?: string | undefined;
+}
+
+/** The place and the setting of a database that a setting names, in brackets; an empty text for another one. */
+export function whereOf({ connectionString = "", setting }: SetDatabase): string {
+  const read = readDatabaseUrl(connectionString);
+  return setting === undefined || "problem" in read ? "" : ` (${placeOf(read.value)}; ${setting})`;
+}
 
 /**
  * An error of a connection that could not be made. Its message names the store, what happened, the cure, the place and

@@ -2,7 +2,7 @@
 import pg from "pg";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
-import { ConnectError } from "./connect-error.ts";
+import { ConnectError, type SetDatabase, whereOf } from "./connect-error.ts";
 import { isAwayState, isTransientState, SQL_STATES, type SqlStateName } from "./sql-states.ts";
 
 /** The reasons of errors that an operator must repair, as parts of messages. */
@@ -74,13 +74,15 @@ export function asUnavailable(error: unknown): unknown {
 /**
  * Makes an error whose message a caller may read: it names the reason by SQLSTATE, and quotes nothing of the database.
  * @param name the name of the database, for people.
+ * @param database options of a connection to it, for its place and its setting.
  */
-export function asUnusable(error: unknown, name: string): OperatorError {
+export function asUnusable(error: unknown, name: string, database: SetDatabase = {}): OperatorError {
   if (error instanceof OperatorError) return error;
+  const where = whereOf(database);
   const state = sqlState(error);
   if (state === undefined || isAwayState(state))
-    return new Unavailable(`the ${name} can't be reached`, { cause: error });
-  const problem = `can't be used: ${REASON_OF.get(state) ?? "it refuses a statement"} (SQLSTATE ${state})`;
+    return new Unavailable(`the ${name} can't be reached${where}`, { cause: error });
+  const problem = `can't be used: ${REASON_OF.get(state) ?? "it refuses a statement"} (SQLSTATE ${state})${where}`;
   return new Unavailable(`the ${name} ${problem}`, { code: "dependency-unusable", detail: { problem }, cause: error });
 }
 

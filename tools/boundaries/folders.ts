@@ -15,7 +15,11 @@ export const FOLDERS: readonly Folder[] = [
   { name: "caches", purpose: "a map of limited size, calls that share a result", imports: [] },
   { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: ["caches"] },
   { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: ["errors"] },
-  { name: "files", purpose: "files that survive a power cut, YAML files that people review", imports: [] },
+  {
+    name: "files",
+    purpose: "files that survive a power cut, YAML files that people review",
+    imports: ["ports"],
+  },
   { name: "config", purpose: "settings: variables and options, declared once, and warnings about them", imports: [] },
   {
     name: "dependencies",

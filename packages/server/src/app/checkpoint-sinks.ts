@@ -48,9 +48,11 @@ export async function openTimeStamps({ audit, dependencyTimeoutMs }: Config): Pr
  */
 function sinkWithDeadline(sink: CheckpointSink, dependency: Dependency): CheckpointSink {
   const bounded = boundedBy(dependency);
+  const { requireWritable } = sink;
   return {
     name: sink.name,
     readCheckpoint: () => bounded(() => sink.readCheckpoint()),
+    ...(requireWritable && { requireWritable: () => bounded(requireWritable) }),
     writeCheckpoint: (note, at) => bounded(() => sink.writeCheckpoint(note, at)),
   };
 }

@@ -1,5 +1,6 @@
 /** Monitors the dependencies of a running server, in addition to the results of the server's calls. */
 
+import type { DependencyName } from "../dependencies/dependencies.ts";
 import { Monitor, type Pace, type Probe } from "../dependencies/monitor.ts";
 import { type OnError, Unavailable } from "../ports.ts";
 import { plural } from "../messages/plural.ts";
@@ -9,6 +10,9 @@ import { identifyDatabase } from "../postgres/database-identity.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { DatabaseComparison } from "./database-comparison.ts";
 import type { System } from "./system.ts";
+
+/** The pauses between trials of a folder by a write. */
+const FOLDER_PACE: Pace = { everyMs: 5_000, retryMs: 1_000 };
 
 export interface Supervision {
   /**
@@ -76,6 +80,14 @@ export function superviseDependencies(
     await inspectKeys().catch((error: unknown) => onError(error, "inspect the key store"));
   };
 
+  let triedAt = -Infinity;
+  /** Tries a write less often than a read, because a write waits for the disk. */
+  const tryKeyFolder = async (): Promise<void> => {
+    if (performance.now() - triedAt < FOLDER_PACE.everyMs && !keys.has("away")) return;
+    await keyStore.requireWritable();
+    triedAt = performance.now();
+  };
+
   const monitors = [
     new Monitor(
       database,
@@ -97,6 +109,7 @@ export function superviseDependencies(
           })
         : directoryProbe(async () => {
             await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
+            await tryKeyFolder();
             // guard(drop): a process that runs no retention passes also notices lost secrets
             // fails: packages/server/src/app/supervision.test.ts › inspected between passes
             await inspectKeysInTurn();
@@ -107,6 +120,15 @@ export function superviseDependencies(
   if (journalDatabase) {
     const dependency = dependencies.get("erasure_journal");
     monitors.push(new Monitor(dependency, new PostgresProbe({ dependency, database: journalDatabase })));
+  }
+  // Only a worker appends to the journal and writes checkpoints, so other processes may have them read-only.
+  if (system.surfaces.includes("worker")) {
+    const { journal, checkpointSinks } = system;
+    const monitorFolder = (name: DependencyName, requireWritable: () => Promise<void>): void =>
+      void monitors.push(new Monitor(dependencies.get(name), directoryProbe(requireWritable), pace ?? FOLDER_PACE));
+    if (journal && !journalDatabase) monitorFolder("erasure_journal", () => journal.requireWritable());
+    for (const { requireWritable } of checkpointSinks)
+      if (requireWritable) monitorFolder("audit_checkpoints", requireWritable);
   }
   return {
     async inspect() {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, replaceFile } from "../files/durable-file.ts";
+import { createUnwritableError, requireWritableFolder } from "../files/unwritable.ts";
 import { Unavailable } from "../ports.ts";
 import { type CheckpointSink, dayOf } from "./checkpoint-sink.ts";
 
@@ -9,7 +10,7 @@ const CHECKPOINT_FILE = /^\d{4}-\d{2}-\d{2}\.checkpoint$/;
 /** A directory as a sink: it has a file for each day, with the last checkpoint of the day. */
 export function checkpointDirectory(name: string, directory: string): CheckpointSink {
   const unavailable = (cause: unknown): never => {
-    throw new Unavailable(`the checkpoints of the audit can't be read or written: ${name}`, { cause });
+    throw new Unavailable(`${name} can't be read`, { cause });
   };
   return {
     name,
@@ -29,8 +30,9 @@ export function checkpointDirectory(name: string, directory: string): Checkpoint
         await makeFolder(directory);
         await replaceFile(join(directory, `${dayOf(at)}.checkpoint`), Buffer.from(note));
       } catch (error) {
-        unavailable(error);
+        throw createUnwritableError(name, directory, error);
       }
     },
+    requireWritable: () => requireWritableFolder(name, directory),
   };
 }

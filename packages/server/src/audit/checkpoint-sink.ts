@@ -6,6 +6,8 @@ export interface CheckpointSink {
   readCheckpoint(): Promise<string | undefined>;
   /** Stores the checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
   writeCheckpoint(note: string, at: Date): Promise<void>;
+  /** Tries whether the sink can be written. Absent if it is part of another store. @throws Unavailable */
+  readonly requireWritable?: () => Promise<void>;
 }
 
 /** The day under which a checkpoint is kept, such as `2027-01-31`. */

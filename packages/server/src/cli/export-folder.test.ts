@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -26,6 +26,12 @@ it("the parts of an export are appended to its files, and the manifest is writte
   expect(await readFile(join(folder, "whole", "tokens.ndjson"), "utf8")).toBe("1\n2\n");
   expect(await readdir(join(folder, "whole"))).toEqual(["events", "manifest.json", "tokens.ndjson"]);
   await expect(requireUnused(join(folder, "whole"))).rejects.toMatchObject({ code: "export-folder-used" });
+});
+
+it("a folder in which no file can be written is named before anything is exported", async () => {
+  await writeFile(join(folder, "file"), "");
+  const refused = { code: "output-failed", message: expect.stringContaining(join(folder, "file", "out")) };
+  await expect(requireUnused(join(folder, "file", "out"))).rejects.toMatchObject(refused);
 });
 
 it("an export that ends early fails and leaves no manifest", async () => {

@@ -1,14 +1,29 @@
 /** Writes an account export into a folder. */
 import { chmod, type FileHandle, mkdir, open, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
+import { tryWrite } from "../files/durable-file.ts";
+import { describeSystemError } from "../files/unwritable.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /** The names of the files are checked, because they come from a server. */
 const FILE_NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
 
-/** @throws export-folder-used if the folder is not empty. */
+/**
+ * Tries whether a file can be written in the folder, or in the nearest folder above that is there, before the server
+ * does the work for it. @throws output-failed
+ */
+export async function requireWritable(folder: string): Promise<void> {
+  await tryWrite(folder).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT" && dirname(folder) !== folder) return requireWritable(dirname(folder));
+    const message = `${folder} is not writable (${describeSystemError(cause)}): name another folder`;
+    throw new OperatorError("output-failed", message, { cause });
+  });
+}
+
+/** @throws export-folder-used if the folder is not empty; output-failed */
 export async function requireUnused(folder: string): Promise<void> {
+  await requireWritable(folder);
   const found = await readdir(folder).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

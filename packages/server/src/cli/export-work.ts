@@ -1,7 +1,7 @@
 /** The work of `drs export`. */
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import {
   type Answer,
   type ExportManifest,
@@ -27,6 +27,7 @@ import { withJournalApplied } from "./audit-read.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
 import { agentOf, type Context, print, printJson } from "./context.ts";
 import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export.ts";
+import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 import { type PageOptions, printList } from "./pages.ts";
 
@@ -231,6 +232,7 @@ async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"export
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
   const manifest = manifestPathOf(path);
+  await requireWritable(dirname(path));
   // These paths are checked here, because an export is recorded and uses its approval before its file is opened.
   for (const one of [path, draftOf(path), manifest, draftOf(manifest)]) {
     const found = await stat(one).catch(() => undefined);

@@ -34,6 +34,7 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
     findDestroyed: eachOf((ids) => store.findDestroyed(ids)),
     ids: () => eachBounded(bounded, store.ids()),
     readWatermark: (name) => bounded(() => store.readWatermark(name)),
+    requireWritable: () => bounded(() => store.requireWritable()),
     writeWatermark: (name, text) => bounded(() => store.writeWatermark(name, text)),
   };
 }

@@ -92,7 +92,7 @@ describe("the key store in a directory", () => {
   it("syncs a new directory and its parents, up to the folder that existed before", async () => {
     synced.length = 0;
     await directoryKeyStore(join(keys, "deep"));
-    expect(synced).toEqual([join(keys, "deep"), keys, folder.path]);
+    expect(synced).toEqual([folder.path, keys, join(keys, "deep")]);
     synced.length = 0;
     await directoryKeyStore(join(keys, "deep"));
     expect(synced).toEqual([]);

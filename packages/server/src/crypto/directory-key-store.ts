@@ -8,9 +8,11 @@ import {
   unlinkIfThere,
   writeExclusively,
 } from "../files/durable-file.ts";
+import { createUnwritableError, requireWritableFolder } from "../files/unwritable.ts";
 import { Unavailable } from "../ports.ts";
 import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 
+const STORE = "the key store";
 const SECRET_ID = /^[\da-f]{64}$/;
 
 /**
@@ -19,7 +21,19 @@ const SECRET_ID = /^[\da-f]{64}$/;
  * @param creates whether the directory is made if it does not exist.
  */
 export async function directoryKeyStore(directory: string, creates = true): Promise<KeyStore> {
-  if (creates) await makeFolder(join(directory, "secrets"));
+  const unwritable = (cause: unknown): Unavailable => createUnwritableError(STORE, directory, cause);
+  if (creates) {
+    await makeFolder(join(directory, "secrets")).catch((error: unknown) => {
+      throw unwritable(error);
+    });
+  }
+
+  /** @throws Unavailable */
+  async function writeOver(path: string, content: Buffer): Promise<void> {
+    await replaceFile(path, content).catch((error: unknown) => {
+      throw unwritable(error);
+    });
+  }
 
   function pathOf(id: string, folder: "secrets" | "destroyed" = "secrets"): string {
     if (!SECRET_ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");
@@ -58,7 +72,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
       return wrapped;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
-        throw new Unavailable("the key directory can't be written", { cause: error });
+        throw unwritable(error);
       }
     }
     const existing = await read(id);
@@ -75,7 +89,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
 
   async function recordDestroyed(path: string): Promise<void> {
     await writeExclusively(path, Buffer.alloc(0)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw new Unavailable("the key directory can't be written", { cause: error });
+      if (error.code !== "EEXIST") throw unwritable(error);
       return syncFolders(path);
     });
   }
@@ -89,10 +103,10 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // If the file is missing, the process that unlinked it may not have synced the folder yet.
-      if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
+      if (code !== "ENOENT") throw unwritable(error);
     }
     await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
+      if (error.code !== "ENOENT") throw unwritable(error);
     });
   }
 
@@ -140,6 +154,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     ids,
     readWatermark,
     writeWatermark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),
+    requireWritable: () => requireWritableFolder(STORE, directory),
     description: `directory ${directory}`,
     close: async () => {},
   };
@@ -176,11 +191,4 @@ async function syncFolders(path: string): Promise<void> {
   const folder = dirname(path);
   await syncFolder(folder);
   await syncFolder(dirname(folder));
-}
-
-/** @throws Unavailable */
-async function writeOver(path: string, content: Buffer): Promise<void> {
-  await replaceFile(path, content).catch((cause: unknown) => {
-    throw new Unavailable("the key directory can't be written", { cause });
-  });
 }

@@ -50,6 +50,8 @@ export interface KeyStore {
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
   /** Replaces a watermark. The text is durable when the promise resolves. @throws Unavailable */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;
+  /** Tries whether the key store can be written. @throws Unavailable */
+  requireWritable(): Promise<void>;
   /** The place of the key store as one line for messages. */
   readonly description: string;
   close(): Promise<void>;

@@ -44,6 +44,7 @@ export function memoryKeyStore(): MemoryKeyStore {
       // The ids at one moment. Ids that are created later are not among them.
       yield Array.from(entries.keys());
     },
+    requireWritable: async () => {},
     description: "memory",
     close: async () => {},
   };

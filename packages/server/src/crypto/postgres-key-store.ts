@@ -6,6 +6,7 @@ import { requireSettings, sessionOptions } from "../postgres/session-settings.ts
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { asUnusable } from "../postgres/errors.ts";
+import { requireWritable } from "../postgres/require-writable.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SCHEMA = `
@@ -132,6 +133,7 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
       if (!existing) throw new Unavailable("a secret vanished while it was read");
       return existing;
     },
+    requireWritable: () => requireWritable(pool).catch(unavailable),
     description: "PostgreSQL (DRS_KEY_DATABASE_URL)",
     async close() {
       await pool.end();

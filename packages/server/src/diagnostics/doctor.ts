@@ -18,6 +18,7 @@ import { listAcceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { MAX_UNSIGNED } from "../crypto/row-signer.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
+import { DEPENDENCIES, type DependencyName } from "../dependencies/dependencies.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { findSharedClusters } from "../app/shared-clusters.ts";
 import { Unavailable } from "../ports.ts";
@@ -89,6 +90,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   findings.push({ what: "migrations", ok: true, detail: "the schema is up to date" });
   findings.push(
     await keyFinding(installation),
+    ...(await storeFindings(installation)),
     await purposeFinding(installation),
     await retentionFinding(installation),
     partitionFinding(await readPartitionLoad(pool)),
@@ -193,6 +195,30 @@ async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installati
     ok: false,
     detail: `lost: ${plural(lost.length, "secret")}; ${advice}. ${described.join("; ")}`,
   };
+}
+
+/** Tries a write to each store next to the events' database. */
+async function storeFindings({ keyStore, journal, checkpointSinks }: Installation): Promise<readonly Finding[]> {
+  const stores: readonly (readonly [DependencyName, (() => Promise<void>) | undefined])[] = [
+    ["key_store", () => keyStore.requireWritable()],
+    ["erasure_journal", journal && (() => journal.requireWritable())],
+    ...checkpointSinks.map(({ requireWritable }) => ["audit_checkpoints", requireWritable] as const),
+  ];
+  const findings: Finding[] = [];
+  for (const [name, requireWritable] of stores) {
+    if (!requireWritable) continue;
+    const what = DEPENDENCIES[name].title;
+    findings.push(
+      await requireWritable().then(
+        () => ({ what, ok: true, detail: "can be written" }),
+        (error: unknown) => {
+          if (!(error instanceof Unavailable)) throw error;
+          return { what, ok: false, detail: error.message };
+        },
+      ),
+    );
+  }
+  return findings;
 }
 
 async function diskFinding({ clusterDirectory }: Installation): Promise<Finding> {

@@ -22,6 +22,16 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
   await syncFolder(dirname(dirname(path)));
 }
 
+/**
+ * Tries whether files can be written in a folder: writes, syncs and deletes one. Only a write shows this: on a read-only
+ * or full file system all permissions may be right.
+ */
+export async function tryWrite(folder: string): Promise<void> {
+  const draft = join(folder, `.${randomUUID()}`);
+  await writeDraft(draft, Buffer.from("a trial of this folder\n"));
+  await unlinkIfThere(draft);
+}
+
 const DRAFT_NAME = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Deletes what killed calls of `writeExclusively` left in a folder, which has one writer at a time. */
@@ -53,13 +63,19 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
 
 /** Makes a private folder and the folders above it that are missing. All of them survive a power cut. */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  const owner = await stat(dirname(first));
-  for (let made = folder; made.length >= first.length; made = dirname(made)) {
-    await changeOwner(owner, made);
-    await syncFolder(dirname(made));
+  const parent = dirname(folder);
+  try {
+    // With `recursive`, Node would call the folder missing if the file system is read-only.
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    if (code !== "ENOENT" || parent === folder) throw error;
+    await makeFolder(parent);
+    return makeFolder(folder);
   }
+  await changeOwner(await stat(parent), folder);
+  await syncFolder(parent);
 }
 
 /** Makes names in a folder durable. */

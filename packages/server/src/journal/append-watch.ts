@@ -1,4 +1,5 @@
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import { Unavailable } from "../ports.ts";
 import type { ErasureJournal } from "./journal.ts";
 
 /**
@@ -15,8 +16,11 @@ export class AppendWatch {
       append: async (sequence, text) => {
         this.#tried = sequence;
         await journal.append(sequence, text).catch((error: unknown) => {
-          if (hasCode(error, "journal-entry-exists")) this.#tried = undefined;
-          throw error;
+          if (hasCode(error, "journal-entry-exists", "dependency-unusable")) this.#tried = undefined;
+          if (!hasCode(error, "dependency-unusable")) throw error;
+          const { code, detail, message } = error;
+          const outcome = "The journal does not have the order, and nothing was changed.";
+          throw new Unavailable(`${message}. ${outcome}`, { code, detail, cause: error });
         });
         this.#isAppended = true;
       },

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { Unavailable } from "../ports.ts";
+import { AppendWatch } from "./append-watch.ts";
 import { directoryJournal } from "./directory-journal.ts";
 import { journalContract } from "./journal.contract.ts";
 
@@ -44,4 +45,25 @@ test("a journal whose path is no directory is unavailable", async () => {
   const journal = directoryJournal(path);
   await expect(Array.fromAsync(journal.readLosses())).rejects.toBeInstanceOf(Unavailable);
   await expect(journal.append(1, "text")).rejects.toBeInstanceOf(Unavailable);
+  await expect(journal.requireWritable()).rejects.toMatchObject({ detail: { problem: expect.stringContaining(path) } });
+});
+
+test("an order whose entry could not be written is not called unconfirmed, and one whose entry may exist is", async () => {
+  const path = newPath();
+  await writeFile(path, "");
+  const watch = new AppendWatch();
+  const unwritten: unknown = await watch
+    .watch(directoryJournal(path))
+    .append(1, "text")
+    .catch((error: unknown) => error);
+  expect(watch.explain(unwritten)).toMatchObject({
+    code: "dependency-unusable",
+    message: expect.stringContaining("nothing was changed"),
+  });
+  const uncertain = new Unavailable("cut off");
+  await watch
+    .watch({ ...directoryJournal(path), append: () => Promise.reject(uncertain) })
+    .append(1, "text")
+    .catch(() => {});
+  expect(watch.explain(uncertain)).toMatchObject({ code: "order-unconfirmed" });
 });

@@ -1,8 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { OperatorError } from "../errors/operator-error.ts";
 import { unlinkDrafts, writeExclusively } from "../files/durable-file.ts";
+import { createUnwritableError, requireWritableFolder } from "../files/unwritable.ts";
 import { Unavailable } from "../ports.ts";
 import {
   createEntryExistsError,
@@ -12,6 +13,7 @@ import {
   createJournalUnreadableError,
 } from "./journal.ts";
 
+const TITLE = "the erasure journal";
 const ENTRIES_PER_FOLDER = 1_000;
 const LOSSES_FOLDER = "losses";
 const CHECKPOINTS_FOLDER = "audit-checkpoints";
@@ -47,11 +49,13 @@ export function directoryJournal(directory: string): ErasureJournal {
       await writeExclusively(path, Buffer.from(text));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") throw exists(error);
-      throw new Unavailable("the erasure journal can't be written", { cause: error });
+      // A file that has its name is read, although it may not survive a power cut.
+      if (await mayExist(path)) throw new Unavailable("the erasure journal can't be written", { cause: error });
+      throw createUnwritableError(TITLE, directory, error);
     }
   }
 
-  const checkpoints = checkpointDirectory("erasure journal", join(directory, CHECKPOINTS_FOLDER));
+  const checkpoints = checkpointDirectory(TITLE, join(directory, CHECKPOINTS_FOLDER));
   return {
     read,
     readCheckpoint: () => checkpoints.readCheckpoint(),
@@ -63,10 +67,18 @@ export function directoryJournal(directory: string): ErasureJournal {
     readLosses: () => readFolder(join(directory, LOSSES_FOLDER), 1),
     appendLoss: (sequence, text) =>
       write(join(directory, LOSSES_FOLDER, fileOf(sequence)), text, (cause) => createLossExistsError(sequence, cause)),
+    requireWritable: () => requireWritableFolder(TITLE, directory),
     description: `directory ${directory}`,
     close: async () => {},
   };
 }
+
+/** Whether a file is there, or can't be looked for. */
+const mayExist = (path: string): Promise<boolean> =>
+  readdir(dirname(path)).then(
+    (names) => names.includes(basename(path)),
+    (error: NodeJS.ErrnoException) => error.code !== "ENOENT" && error.code !== "ENOTDIR",
+  );
 
 /** Compares names by their numbers, because they may differ in the number of digits. */
 const bySequence = (one: string, other: string): number => Number.parseInt(one, 10) - Number.parseInt(other, 10);

@@ -16,5 +16,6 @@ export function journalWithDeadline(journal: ErasureJournal, dependency: Depende
     appendLoss: (sequence, text) => bounded(() => journal.appendLoss(sequence, text)),
     readCheckpoint: () => bounded(() => journal.readCheckpoint()),
     writeCheckpoint: (note, at) => bounded(() => journal.writeCheckpoint(note, at)),
+    requireWritable: () => bounded(() => journal.requireWritable()),
   };
 }

@@ -151,7 +151,10 @@ export interface StoredText {
 export interface ErasureJournal {
   /** Yields every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
   read(from: number): AsyncIterable<StoredText>;
-  /** Appends an entry. It is durable when the promise resolves. @throws journal-entry-exists, Unavailable */
+  /**
+   * Appends an entry. It is durable when the promise resolves. @throws journal-entry-exists, or dependency-unusable: then
+   * the journal does not have the entry. @throws Unavailable: then the journal may have it.
+   */
   append(sequence: number, text: string): Promise<void>;
   /** Yields every accepted loss. @throws Unavailable */
   readLosses(): AsyncIterable<StoredText>;
@@ -161,6 +164,8 @@ export interface ErasureJournal {
   readCheckpoint(): Promise<string | undefined>;
   /** Stores a checkpoint as the latest one. The journal keeps the last checkpoint of each day. @throws Unavailable */
   writeCheckpoint(note: string, at: Date): Promise<void>;
+  /** Tries whether the journal can be written. @throws Unavailable */
+  requireWritable(): Promise<void>;
   /** Where the journal is, in one line for messages. */
   readonly description: string;
   close(): Promise<void>;

@@ -36,6 +36,7 @@ export function memoryJournal(): MemoryJournal {
     async writeCheckpoint(note) {
       checkpoint = note;
     },
+    requireWritable: async () => {},
     description: "memory",
     close: async () => {},
   };

@@ -6,6 +6,7 @@ import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
 import { requireSettings, sessionOptions } from "../postgres/session-settings.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
+import { requireWritable } from "../postgres/require-writable.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { createEntryExistsError, type ErasureJournal, createLossExistsError, type StoredText } from "./journal.ts";
 
@@ -118,6 +119,7 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
     async writeCheckpoint(note, at) {
       await query(pool, WRITE_CHECKPOINT, [dayOf(at), note]).catch(unavailable);
     },
+    requireWritable: () => requireWritable(pool).catch(unavailable),
     description: "PostgreSQL (DRS_ERASURE_JOURNAL_DATABASE_URL)",
     async close() {
       await pool.end();

@@ -120,6 +120,10 @@ export interface Logins {
   readonly clusterDirectory: string | undefined;
 }
 
+/** Whether the owner's login is another one than the serving login. */
+export const hasOwnerLogin = ({ embedded, database }: Config): boolean =>
+  !embedded && database.migrationUrl !== undefined;
+
 /**
  * Finds the serving and the owner's login of the events' database. Starts the embedded PostgreSQL, or uses one that
  * runs already.
@@ -140,11 +144,13 @@ async function findLogins(
     ? await EmbeddedPostgres.open({ dataDir: config.database.directory, asServer, creates: migrates, onError })
     : undefined;
   if (embedded) opened.add("embedded PostgreSQL", () => embedded.close());
-  const migration = config.database.migrationUrl === undefined ? "database.url" : "database.migrationUrl";
-  const bound = (login: DatabaseOptions): DatabaseOptions => withDeadlineOf(dependencies.get("database"), login);
+  const bound = (login: DatabaseOptions, name: DependencyName): DatabaseOptions =>
+    withDeadlineOf(dependencies.get(name), login);
   return {
-    serving: bound(embedded?.serving ?? databaseAt(config, "database.url")),
-    owner: bound(embedded?.owner ?? databaseAt(config, migration)),
+    serving: bound(embedded?.serving ?? databaseAt(config, "database.url"), "database"),
+    owner: hasOwnerLogin(config)
+      ? bound(databaseAt(config, "database.migrationUrl"), "owner_database")
+      : bound(embedded?.owner ?? databaseAt(config, "database.url"), "database"),
     dependencies,
     clusterDirectory: embedded?.directory,
   };
@@ -220,10 +226,15 @@ const IS_OWNER = sql(
   { owns: "bool" },
 );
 
+/** Logs in for changes. @returns whether the login is a member of the tables' owner. */
+export async function isOwner(administration: OwnerDatabase): Promise<boolean> {
+  const { rows } = await withOwner(administration, (owner) => query(owner, IS_OWNER));
+  return rows[0]?.owns ?? false;
+}
+
 /** @throws access-denied if the login for changes is not a member of the tables' owner. */
 export async function requireOwner(administration: OwnerDatabase): Promise<void> {
-  const { rows } = await withOwner(administration, (owner) => query(owner, IS_OWNER));
-  if (rows[0]?.owns) return;
+  if (await isOwner(administration)) return;
   throw new OperatorError(
     "access-denied",
     "--break-glass needs the owner's login: name it in DRS_MIGRATION_DATABASE_URL.",

@@ -8,6 +8,7 @@ import { KEY_STORE_WATERMARKS } from "../crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
 import { identifyDatabase } from "../postgres/database-identity.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
+import { hasOwnerLogin } from "./connect.ts";
 import { DatabaseComparison } from "./database-comparison.ts";
 import type { System } from "./system.ts";
 
@@ -121,8 +122,13 @@ export function superviseDependencies(
     const dependency = dependencies.get("erasure_journal");
     monitors.push(new Monitor(dependency, new PostgresProbe({ dependency, database: journalDatabase })));
   }
-  // Only a worker appends to the journal and writes checkpoints, so other processes may have them read-only.
+  // Only a worker logs in as the owner, appends to the journal and writes checkpoints. Other processes may have neither
+  // that login nor a right to write there.
   if (system.surfaces.includes("worker")) {
+    if (hasOwnerLogin(system.config)) {
+      const dependency = dependencies.get("owner_database");
+      monitors.push(new Monitor(dependency, new PostgresProbe({ dependency, database: system.administration }), pace));
+    }
     const { journal, checkpointSinks } = system;
     const monitorFolder = (name: DependencyName, requireWritable: () => Promise<void>): void =>
       void monitors.push(new Monitor(dependencies.get(name), directoryProbe(requireWritable), pace ?? FOLDER_PACE));

@@ -5,6 +5,7 @@ import { withDeadline } from "./deadline.ts";
 
 export const DEPENDENCIES = {
   database: { title: "database", required: true },
+  owner_database: { title: "database with the owner's login", required: false },
   admin_database: { title: "database of the admin API", required: false },
   key_store: { title: "key store", required: true },
   erasure_journal: { title: "erasure journal", required: false },

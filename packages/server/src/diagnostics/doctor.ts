@@ -19,10 +19,12 @@ import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets
 import { MAX_UNSIGNED } from "../crypto/row-signer.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import { DEPENDENCIES, type DependencyName } from "../dependencies/dependencies.ts";
+import { hasOwnerLogin, isOwner } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { findSharedClusters } from "../app/shared-clusters.ts";
 import { Unavailable } from "../ports.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
+import { asUnusable } from "../postgres/errors.ts";
 import { queryRow, sql } from "../postgres/statement.ts";
 
 export interface Finding {
@@ -91,6 +93,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   findings.push(
     await keyFinding(installation),
     ...(await storeFindings(installation)),
+    await ownerFinding(installation),
     await purposeFinding(installation),
     await retentionFinding(installation),
     partitionFinding(await readPartitionLoad(pool)),
@@ -219,6 +222,20 @@ async function storeFindings({ keyStore, journal, checkpointSinks }: Installatio
     );
   }
   return findings;
+}
+
+/** Logs in as the owner, whose login changes holds and policies and erases. */
+async function ownerFinding({ administration, config }: Installation): Promise<Finding> {
+  const what = "owner's login";
+  try {
+    if (await isOwner(administration)) return { what, ok: true, detail: "logs in, and owns the tables" };
+  } catch (error) {
+    return { what, ok: false, detail: asUnusable(error, DEPENDENCIES.owner_database.title).message };
+  }
+  const changes = "holds, policies and erasures can't be changed";
+  return hasOwnerLogin(config)
+    ? { what, ok: false, detail: `DRS_MIGRATION_DATABASE_URL does not name the owner of the tables: ${changes}` }
+    : { what, ok: true, severity: "advice", detail: `no DRS_MIGRATION_DATABASE_URL: ${changes} from here` };
 }
 
 async function diskFinding({ clusterDirectory }: Installation): Promise<Finding> {

@@ -2,6 +2,7 @@ import type { Dependency } from "../dependencies/dependencies.ts";
 import type { Probe } from "../dependencies/monitor.ts";
 import { type AbandonedBackend, BoundedClient, IS_IDLE } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions } from "./database.ts";
+import { asUnusable } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import { narrowed, query, sql } from "./statement.ts";
 
@@ -91,7 +92,8 @@ export class PostgresProbe implements Probe {
       await client.query("set role none");
     } catch (error) {
       await client.end().catch(() => {});
-      throw error;
+      // guard: readiness says that a login is refused, and not that the database can't be reached
+      throw asUnusable(error, this.#options.dependency.title);
     }
     this.#client = client;
     this.#isNew = true;

@@ -17,6 +17,7 @@ import { exportCommand } from "./export.ts";
 import { featureCommand } from "./feature.ts";
 import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
+import { liveCommand } from "./live.ts";
 import { example } from "./options.ts";
 import { orderCommand } from "./order.ts";
 import { migrateCommand } from "./migrate.ts";
@@ -60,6 +61,7 @@ export function createProgram(context: Context): Command {
     migrateCommand,
     configCommand,
     doctorCommand,
+    liveCommand,
     benchCommand,
     tokenCommand,
     loginCommand,

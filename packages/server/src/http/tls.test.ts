@@ -1,17 +1,14 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, request, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
-import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makeCertificate } from "../../../../e2e/support/certificate.ts";
 import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { createEndpointServer } from "./server.ts";
 import { followTlsFiles, readTlsFiles, type TlsPaths } from "./tls.ts";
-
-const run = promisify(execFile);
 
 interface Pair {
   readonly cert: string;
@@ -24,24 +21,8 @@ let second: Pair;
 const VARIABLES = { cert: "DRS_TLS_CERT_FILE", key: "DRS_TLS_KEY_FILE" };
 let paths: TlsPaths;
 
-/** Makes a certificate for this name and its key with the system's `openssl`. */
 async function makePair(name: string): Promise<Pair> {
-  const [cert, key] = [join(folder.path, `${name}.crt`), join(folder.path, `${name}.key`)];
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
-  await run("openssl", [
-    "req",
-    "-x509",
-    ...curve,
-    "-nodes",
-    "-days",
-    "2",
-    "-subj",
-    `/CN=${name}`,
-    "-out",
-    cert,
-    "-keyout",
-    key,
-  ]);
+  const { cert, key } = await makeCertificate(folder.path, name);
   return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { withDeadline } from "../dependencies/deadline.ts";
+import { freeBytes } from "../dependencies/readiness.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import { isTransient, sqlState } from "../postgres/errors.ts";
@@ -38,6 +39,10 @@ const ALREADY_CREATED = new Set<string | undefined>([
   SQL_STATES.uniqueViolation,
 ]);
 const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
+/** What PostgreSQL and initdb write about a full disk. */
+const NO_SPACE = /No space left on device/;
+/** PostgreSQL does not start with less free space. */
+const NEEDED_BYTES = 64 * 1024;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /**
@@ -88,6 +93,8 @@ export class EmbeddedPostgres {
   #user: pg.Client | undefined;
   #restarting: Promise<void> | undefined;
   #closed = false;
+  /** Size of the log before the latest start of PostgreSQL. */
+  #logStart = 0;
 
   private constructor(options: EmbeddedOptions, binaries: Binaries, launcher: Launcher, socketDir: string) {
     this.#options = options;
@@ -186,6 +193,7 @@ export class EmbeddedPostgres {
     const { code, output } = await runProgram(this.#launcher, this.#binaries.initdb, args);
     if (code !== 0) {
       await rm(draft, { recursive: true, force: true });
+      if (NO_SPACE.test(output)) throw diskFull(this.#options.dataDir);
       throw new OperatorError(
         "embedded-postgres-failed",
         `the database could not be initialised in ${this.#options.dataDir}: ${lastLines(output)}`,
@@ -221,6 +229,7 @@ export class EmbeddedPostgres {
         // the directory.
         const failed = child !== undefined && child.exitCode !== null;
         if (absent && (child === undefined || failed)) {
+          if (failed) await this.#requireSpace();
           if (failed) await sleep(250);
           child = await this.#spawn();
         }
@@ -297,14 +306,32 @@ export class EmbeddedPostgres {
     return child;
   }
 
+  /**
+   * Called after PostgreSQL has ended at its start: on a full disk it may not even write why.
+   * @throws OperatorError if there is no space left.
+   */
+  async #requireSpace(): Promise<void> {
+    const { dataDir } = this.#options;
+    const free = await freeBytes(dataDir);
+    if ((free !== undefined && free < NEEDED_BYTES) || NO_SPACE.test(await this.#logOfStart())) throw diskFull(dataDir);
+  }
+
   async #openLog(): ReturnType<typeof open> {
     const path = join(this.#options.dataDir, "postgres.log");
     const size = await stat(path).then(
       (found) => found.size,
       () => 0,
     );
-    if (size > MAX_LOG_BYTES) await rename(path, `${path}.old`);
+    const isFull = size > MAX_LOG_BYTES;
+    if (isFull) await rename(path, `${path}.old`);
+    this.#logStart = isFull ? 0 : size;
     return open(path, "a", 0o600);
+  }
+
+  /** The log of the latest start of PostgreSQL. */
+  async #logOfStart(): Promise<string> {
+    const log = await readFile(join(this.#options.dataDir, "postgres.log")).catch(() => Buffer.alloc(0));
+    return log.toString("utf8", this.#logStart);
   }
 
   async #logTail(): Promise<string> {
@@ -419,6 +446,12 @@ async function makePrivate(folder: string): Promise<void> {
     throw directoryUnfit(folder, cause as NodeJS.ErrnoException);
   }
 }
+
+const diskFull = (folder: string): OperatorError =>
+  new OperatorError(
+    "embedded-postgres-failed",
+    `the database can't be started: no space left on device: ${folder}. Free some space, or choose another folder in DRS_DATA_DIR`,
+  );
 
 const directoryUnfit = (folder: string, cause: NodeJS.ErrnoException): OperatorError =>
   new OperatorError(

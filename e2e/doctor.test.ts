@@ -94,7 +94,8 @@ describe("drs doctor", () => {
       expect(code).toBe(0);
       for (const hidden of ["hunter2", secrets.DRS_KEY_ENCRYPTION_KEY, "aHVudGVy"])
         expect(stdout).not.toContain(hidden);
-      for (const name of Object.keys(secrets)) expect(stdout).toMatch(new RegExp(`"?${name}"?[=:]"?\\(set\\)`));
+      for (const name of Object.keys(secrets)) expect(stdout).toMatch(new RegExp(`"?${name}"?[=:]"?.*\\(set\\)`));
+      expect(stdout).toContain("postgresql://drs:(set)@db/drs");
       expect(stdout).toMatch(/"?DRS_PORT"?[=:]8080/);
       expect(stdout).toContain("HS512");
     }

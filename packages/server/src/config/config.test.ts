@@ -403,11 +403,20 @@ describe("secrets among the variables", () => {
   test.each(secretNames)("are masked in the effective configuration: %s", (name) => {
     const config = configOf({ ...companions[name], [name]: validSecrets[name] });
     const shown = described(config);
-    expect(shown[name]).toBe("(set)");
+    expect(shown[name]).toBe(
+      (validSecrets[name] ?? "").startsWith("postgresql:") ? validSecrets[name]?.replace(MARK, "(set)") : "(set)",
+    );
     const printed = JSON.stringify(shown);
     expect(printed).not.toContain(MARK);
     expect(printed).not.toContain(KEY.slice(0, 12));
     expect(JSON.stringify(config)).toMatch(name.endsWith("KEY_ENCRYPTION_KEY") ? /7,7,7/ : new RegExp(MARK));
+  });
+
+  test("a database URL is shown without passwords, with its login, host and parameters", () => {
+    const url = `postgresql://app@db/events?host=%2Frun%2Fpg&password=${MARK}&sslpassword=${MARK}&sslmode=require`;
+    expect(described(configOf({ ...companions["DRS_DATABASE_URL"], DRS_DATABASE_URL: url }))["DRS_DATABASE_URL"]).toBe(
+      "postgresql://app@db/events?host=%2Frun%2Fpg&password=(set)&sslpassword=(set)&sslmode=require",
+    );
   });
 
   test.each(secretNames)("are not quoted in the message about a bad value: %s", (name) => {

@@ -3,7 +3,7 @@ import { conflicts } from "./rules.ts";
 import type { Settings } from "./options.ts";
 import { OPTION_PATHS, type Path, PATHS, settingOf, type SettingValues } from "./settings.ts";
 import { attempt, describeName, type OwnMembers, membersOf } from "./members.ts";
-import { path as pathKind, type Result } from "./values.ts";
+import { path as pathKind, postgresUrl, type Result } from "./values.ts";
 
 /** The members of `Flat` as nested objects. The names in `Flat` are paths such as `"throttle.burst"`. */
 type Nested<Flat> = {
@@ -201,7 +201,7 @@ export function readSetting<P extends Path>(path: P, environment: Environment): 
 export interface DescribedSetting {
   /** Name of the variable. */
   readonly name: string;
-  /** The value, or `null` if there is none; `(set)` for a secret that has a value. */
+  /** The value, or `null` if there is none; a secret that has a value is masked. */
   readonly value: unknown;
   /**
    * The value as a text. A number is as written in the environment or in the default, so that a duration has its unit.
@@ -214,10 +214,21 @@ export function describeConfig(config: Config, environment: Environment): readon
   return PATHS.map((path) => {
     const { variable: name, secret, fallback } = settingOf(path);
     const found: unknown = valueAt(config, path);
-    const value = secret && found !== undefined ? "(set)" : (found ?? null);
+    const value = secret && found !== undefined ? masked(path, found) : (found ?? null);
     const written = environment[name] ?? fallback ?? "";
     return { name, value, text: typeof value === "number" ? written : formatted(value) };
   });
+}
+
+const MASK = "(set)";
+
+/** What may be shown of a secret. A URL shows which login and database it names, and hides passwords. */
+function masked(path: Path, secret: unknown): string {
+  if (settingOf(path).kind !== postgresUrl || typeof secret !== "string") return MASK;
+  const url = new URL(secret);
+  if (url.password !== "") url.password = MASK;
+  for (const name of url.searchParams.keys()) if (/pass/i.test(name)) url.searchParams.set(name, MASK);
+  return url.href.replaceAll("%28set%29", MASK);
 }
 
 function formatted(value: unknown): string {

@@ -406,6 +406,7 @@ export const FOLDERS: readonly Folder[] = [
       "files",
       "config",
       "postgres",
+      "embedded-postgres",
       "http",
       "sessions",
       "actions",

@@ -85,7 +85,7 @@ export async function main(args: readonly string[]): Promise<number> {
     isTerminal: process.stdout.isTTY,
     configDirectory: configDirectory(),
     openBrowser,
-    ...(process.stdin.isTTY && process.stderr.isTTY && { askOnTerminal }),
+    ...(process.stdin.isTTY && process.stderr.isTTY && { ask: askOnTerminal }),
     kill: killOwnProcess,
     onInterrupt,
     onSignal: (signals, listener) => {

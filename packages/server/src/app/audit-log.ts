@@ -22,6 +22,10 @@ const EXTEND_EVERY_MS = 10_000;
 
 const originOf = ({ codec }: Pick<Installation, "codec">): string => `drs-audit/${codec.installation}`;
 
+/** The id of the installation whose log a checkpoint is of; `undefined` if the text is no checkpoint. */
+export const installationOfNote = (note: string): string | undefined =>
+  /^drs-audit\/([\da-f-]{36})[/\n]/.exec(note)?.[1];
+
 /** The public key of the log; `undefined` if no checkpoint has been signed yet. @throws Unavailable */
 export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">): Promise<LogKey | undefined> {
   const seed = await keys.secrets.find(CHECKPOINT_KEY_SECRET);

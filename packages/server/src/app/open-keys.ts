@@ -14,7 +14,7 @@ import { RowSigner } from "../crypto/row-signer.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
 import { openKeySource } from "../crypto/key-source.ts";
-import type { KeyStore } from "../crypto/key-store.ts";
+import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { createFeatureSealer, type FeatureSealer } from "../crypto/feature-sealer.ts";
 import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
@@ -32,6 +32,7 @@ import { readInstallationId, installationSecret, requireSecrets } from "../lifec
 import type { DatabaseOptions } from "../postgres/database.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { type Access, databaseOptionsAt, type OpenConnection } from "./connect.ts";
+import { requireOwnKeys } from "./require-one-installation.ts";
 
 export interface Keys {
   readonly keyStore: KeyStore;
@@ -60,7 +61,7 @@ export interface Keys {
 
 /**
  * Opens the key store. Missing secrets of the installation are created only with the access `change`. @throws
- * installation-missing, key-file-unusable, key-source-unusable, key-store-mismatch, Unavailable
+ * installation-missing, key-file-unusable, key-source-unusable, key-store-mismatch, stores-mixed, Unavailable
  */
 export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;
@@ -71,11 +72,13 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const keyStore = await openKeyStore(config, keyDatabase, bounded, access);
   opened.add("key store", () => keyStore.close());
   const id = await readInstallationId(pool);
+  await requireOwnKeys(config, keyStore, id);
   const keyEncryption = new LocalKeyEncryption(
     await openKeySource({ config, environment, dependencies, bounded, creates, installation: id }),
   );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
+  if (creates) await nameInstallation(keyStore, id);
   const { keyFile } = config.audit;
   const surfaceKeys = keyFile === undefined ? undefined : await bounded(() => readSurfaceKeys(keyFile));
   const partitions = new Partitions(pool);
@@ -108,6 +111,12 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     codec: new EntryCodec(deriveKey(installation, "erasure journal"), id),
     receipts: () => openReceipts(secrets, access),
   };
+}
+
+/** Writes into the key store to which installation it belongs. */
+async function nameInstallation(keyStore: KeyStore, id: string): Promise<void> {
+  const name = KEY_STORE_WATERMARKS.installation;
+  if ((await keyStore.readWatermark(name)) === undefined) await keyStore.writeWatermark(name, id);
 }
 
 async function openKeyStore(

@@ -10,6 +10,7 @@ import { type DatabaseIdentity, identifyDatabase } from "../postgres/database-id
 import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
+import { requireOwnCheckpoints } from "./require-one-installation.ts";
 import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
 import { findSharedClusters } from "./shared-clusters.ts";
 import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
@@ -75,6 +76,7 @@ export async function openSystem(config: Config, options: OpenSystemOptions): Pr
   if (!works) await requireSecrets(connection.pool);
   const identity = await identifyDatabase(connection.pool);
   const installation = await openInstallation(connection);
+  await requireOwnCheckpoints(config, installation.checkpointSinks, installation.codec.installation);
   installation.audit.requireKeys(auditSurfacesOf(surfaces));
   const recovery = works ? await openRecovery(installation) : await openComparison(installation);
   return {

@@ -29,7 +29,10 @@ const LOOPBACK_OF_ANY: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.
 /** The address of the admin listener, as this host reaches it. @throws wrong-usage if the system chose its port */
 function livenessOf({ service: { admin } }: Config): URL {
   if (admin.port === 0) {
-    throw new OperatorError("wrong-usage", "With DRS_ADMIN_PORT=0 the system chooses the port, and no command knows it: name one.");
+    throw new OperatorError(
+      "wrong-usage",
+      "With DRS_ADMIN_PORT=0 the system chooses the port, and no command knows it: name one.",
+    );
   }
   const host = LOOPBACK_OF_ANY[admin.host] ?? admin.host;
   const scheme = admin.tls.certFile === undefined ? "http" : "https";

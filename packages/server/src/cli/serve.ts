@@ -34,11 +34,15 @@ export function serveCommand(context: Context): Command {
     .description("Run the endpoint until SIGTERM or SIGINT, then drain.")
     .option("--only <surfaces...>", "serve only these: ingest, admin, worker", surfaceList)
     .option("--no-migrate", "do not migrate; if the schema is outdated, end with exit code 4")
+    .option("--fresh", "delete the embedded database, its keys and its journal first")
+    .option("--yes", "do not ask before --fresh deletes")
     .addHelpText("after", example("drs serve", "DRS_PORT=9000 drs serve", "drs serve --only ingest"))
     .action((options: ServeOptions) => serve(context, options));
 }
 
 interface ServeOptions {
+  readonly fresh?: boolean;
+  readonly yes?: boolean;
   readonly migrate: boolean;
   readonly only?: readonly ServedSurface[];
 }
@@ -65,6 +69,10 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
       "wrong-usage",
       "Only one server can use the embedded database: set DRS_DATABASE_URL to use --only.",
     );
+  }
+  if (options.fresh) {
+    const { startOver } = await import("./start-over.ts");
+    await startOver(context, config, options.yes);
   }
   const logger = createLogger(context, config);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));

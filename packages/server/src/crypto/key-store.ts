@@ -7,6 +7,8 @@ export const KEY_STORE_WATERMARKS = {
   applied: "mark",
   /** The latest entry that the erasure journal has. */
   journalHead: "journal-head",
+  /** The id of the installation to which the key store belongs. */
+  installation: "installation",
 } as const;
 export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 

@@ -186,6 +186,10 @@ export const OPERATOR_ERRORS = {
     when: "`DRS_DATA_DIR` can't be used: other files, permissions, or a cluster of another PostgreSQL version.",
   },
   "data-directory-in-use": { ...FAILED, when: "Another server uses the same `DRS_DATA_DIR`." },
+  "stores-mixed": {
+    ...FAILED,
+    when: "Database, key store, erasure journal and checkpoints are not of one installation. The message names each store with its installation and says what to do.",
+  },
   "key-store-mismatch": {
     ...FAILED,
     when: "The key store is empty or belongs to another database. Restore it, or point the configuration at the right one.",

@@ -72,7 +72,7 @@ describe("drs doctor", () => {
     const { [CLOCK_FILE]: _, ...machine } = environment;
     const { code, stdout } = await runWithBreakGlass(machine, "doctor");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL {2}clock: (59|60)\d{3} ms between this host and the database: synchronise both/m);
+    expect(stdout).toMatch(/^FAIL {2}clock: (59|60) seconds between this host and the database: synchronise both/m);
   });
 
   test("masks secrets as drs config does, including secrets in files and URLs", async () => {

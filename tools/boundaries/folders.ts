@@ -385,6 +385,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: [
       "errors",
       "ports",
+      "messages",
       "config",
       "dependencies",
       "ingest",

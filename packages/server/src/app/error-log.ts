@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import type { OperatorErrorCode } from "../errors/codes.ts";
+import type { Dependencies } from "../dependencies/dependencies.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { safeMessage } from "../messages/own-message.ts";
-import type { OnError } from "../ports.ts";
-import { constraintOf, sqlState, translateDriverError } from "../postgres/errors.ts";
+import { type OnError, Unavailable } from "../ports.ts";
+import { constraintOf, isTransient, sqlState, translateDriverError } from "../postgres/errors.ts";
 
 /** A repeated error is logged at most once a second, so that a database outage does not fill the disk. */
 const MIN_INTERVAL_MS = 1_000;
@@ -13,10 +14,12 @@ const MIN_INTERVAL_MS = 1_000;
  * description has the error's class, code and position in the source, and the message only if `safeMessage` allows it.
  * An error of PostgreSQL is described only by the SQLSTATE and the constraint, because its text may contain values of a
  * row.
+ * @param dependencies whose outages are logged elsewhere. While one of them is down, errors of outages are logged only
+ * at the level `debug`.
  */
-export function createErrorLog(logger: Logger): OnError {
+export function createErrorLog(logger: Logger, dependencies?: Dependencies): OnError {
   const loggedLines = new Map<string, { at: number; withheld: number }>();
-  return (error, operation) => {
+  const log: OnError = (error, operation) => {
     const line = { code: codeOf(error), operation, error: describe(error) };
     const name = JSON.stringify(line);
     const now = Date.now();
@@ -29,7 +32,22 @@ export function createErrorLog(logger: Logger): OnError {
     loggedLines.set(name, { at: now, withheld: 0 });
     logger.error({ ...line, ...(before?.withheld ? { withheld: before.withheld } : {}) }, `${operation} failed`);
   };
+  if (!dependencies) return log;
+  const logOutage = async (cause: unknown, operation: string): Promise<void> => {
+    // The error may arrive before a monitor has noticed the outage.
+    await dependencies.check();
+    const isKnown = dependencies.health.some(({ problems }) => problems.length > 0);
+    // guard: an outage is one line of the log, and not one for each call that it fails
+    if (isKnown) logger.debug({ operation, error: describe(cause) }, `${operation} failed`);
+    else log(cause, operation);
+  };
+  return (error, operation) => (isOfOutage(error) ? void logOutage(error, operation) : log(error, operation));
 }
+
+const isOfOutage = (error: unknown): boolean =>
+  error instanceof Unavailable ||
+  isTransient(error) ||
+  (error instanceof AggregateError && error.errors.every(isOfOutage));
 
 function codeOf(error: unknown): OperatorErrorCode {
   if (error instanceof OperatorError) return error.code;

@@ -1,5 +1,6 @@
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
+import { describeDuration } from "../messages/duration.ts";
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { DIRECT_USE } from "../audit/review-reads.ts";
@@ -117,7 +118,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   findings.push({
     what: "clock",
     ok: difference <= MAX_CLOCK_DIFFERENCE_MS,
-    detail: `${difference} ms between this host and the database${difference <= MAX_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
+    detail: `${describeDuration(difference)} between this host and the database${difference <= MAX_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
   });
   return findings;
 }
@@ -280,7 +281,7 @@ async function retentionFinding({ pool }: Installation): Promise<Finding> {
   const state = `${plural(overdue_partitions, "partition")} overdue, ${plural(secrets_to_destroy, "secret")} to destroy`;
   const detail = ok
     ? state
-    : `${state}, the oldest for ${Math.round(lag_seconds)} s: is a server running? See its log, and drs retention run`;
+    : `${state}, the oldest for ${describeDuration(lag_seconds * 1_000)}: is a server running? See its log, and drs retention run`;
   return { what: "retention", ok, detail };
 }
 

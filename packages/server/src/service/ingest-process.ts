@@ -27,7 +27,7 @@ export interface IngestProcessOptions {
 export async function runIngestProcess(options: IngestProcessOptions): Promise<void> {
   const { system, logger, supervisor, kill } = options;
   const { config } = system;
-  const onError = createErrorLog(logger);
+  const onError = createErrorLog(logger, system.dependencies);
   const reloads = { logger, onError };
   logDependencies(system, logger);
   const stopped = Promise.withResolvers<void>();

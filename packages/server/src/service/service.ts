@@ -12,6 +12,7 @@ import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { createEndpointServer } from "../http/server.ts";
 import type { FollowedTls } from "../http/tls.ts";
 import type { Ingest } from "../ingest/ingest.ts";
+import { describeDuration } from "../messages/duration.ts";
 import type { OnError } from "../ports.ts";
 import { openAdminConnection } from "../app/admin-connection.ts";
 import { CloseStack } from "../app/close-stack.ts";
@@ -38,7 +39,7 @@ export interface Service {
 export async function startService(system: System, logger: Logger, processes?: IngestProcesses): Promise<Service> {
   const { surfaces } = system;
   const { service } = system.config;
-  const onError = createErrorLog(logger);
+  const onError = createErrorLog(logger, system.dependencies);
   logDependencies(system, logger);
   const reloads = { logger, onError };
   await using opened = new CloseStack(onError, system.closing);
@@ -158,10 +159,19 @@ export async function listenForEvents(
   return urlOf(listener, service.host, tls);
 }
 
+/** Logs once that a dependency is down, once more for each further problem, and once that it is up again. */
 export function logDependencies({ dependencies }: System, logger: Logger): void {
-  dependencies.onChange(({ name, problems }) => {
-    if (problems.length === 0) logger.info({ dependency: name }, "dependency is up");
-    else logger.warn({ dependency: name, problems }, "dependency is down");
+  const outages = new Map<string, { readonly since: number; readonly logged: Set<string> }>();
+  dependencies.onChange(({ name: dependency, problems, since = Date.now() }) => {
+    const outage = outages.get(dependency) ?? { since, logged: new Set() };
+    if (problems.length === 0) {
+      outages.delete(dependency);
+      logger.info({ dependency, downFor: describeDuration(Date.now() - outage.since) }, "dependency is up");
+    } else if (problems.some((problem) => !outage.logged.has(problem))) {
+      outages.set(dependency, outage);
+      for (const problem of problems) outage.logged.add(problem);
+      logger.warn({ dependency, problems }, "dependency is down");
+    }
   });
 }
 

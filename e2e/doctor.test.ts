@@ -38,7 +38,7 @@ describe("drs doctor", () => {
   test("reports every check of a healthy system as passed, with exit code 0", async () => {
     const { code, stdout, stderr } = await drs("doctor");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const what of ["configuration", "database", "migrations", "keys", "disk", "clock", "durability"]) {
+    for (const what of ["configuration", "database", "migrations", "keys", "clock", "durability"]) {
       expect(stdout).toMatch(new RegExp(`^ok {4}${what}: \\S`, "m"));
     }
     expect(stdout).toMatch(/^WARN {2}purposes: no policy: every event is kept without end/m);
@@ -73,6 +73,21 @@ describe("drs doctor", () => {
     const { code, stdout } = await runWithBreakGlass(machine, "doctor");
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL {2}clock: (59|60) seconds between this host and the database: synchronise both/m);
+  });
+
+  test("tries the folders if the database is away, and names what it skips", async () => {
+    const healthy = (await listed("doctor")).map(({ what }) => what);
+    const away = { ...environment, DRS_DATABASE_URL: "postgresql://drs@127.0.0.1:1/drs" };
+    const { code, stdout, stderr } = await runWithBreakGlass(away, "doctor", "--json");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/database/);
+    const findings = objects(stdout);
+    expect(findings.filter(({ ok, skipped }) => !ok && !skipped)).toMatchObject([{ what: "database" }]);
+    expect(findings.filter(({ ok }) => ok).map(({ what }) => what)).toContain("key store");
+    for (const { detail, skipped } of findings) if (skipped) expect(detail).toBe("skipped: needs the database");
+    const named = new Set(findings.map(({ what }) => what));
+    expect(healthy.filter((what) => !named.has(what))).toEqual([]);
+    expect((await runWithBreakGlass(away, "doctor")).stdout).toMatch(/^skip {2}holds: skipped: needs the database$/m);
   });
 
   test("masks secrets as drs config does, including secrets in files and URLs", async () => {

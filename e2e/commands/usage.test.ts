@@ -167,7 +167,8 @@ describe("the command drs", () => {
     async (name, path) => {
       const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
       const { code, stdout, stderr } = await runWithBreakGlass(away, ...path, ...(REQUIRED[name] ?? []));
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      // The doctor also tries what needs no database.
+      expect({ code, stdout }).toEqual({ code: 1, stdout: name === "doctor" ? expect.stringContaining("FAIL") : "" });
       expect(stderr).toBe(
         "the database can't be reached: connection refused (ECONNREFUSED): check that it runs, and its host and port " +
           "(drs@127.0.0.1:1/drs; DRS_DATABASE_URL, option database.url)\n",

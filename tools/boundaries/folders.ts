@@ -303,6 +303,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: [
       "errors",
       "ports",
+      "files",
       "messages",
       "config",
       "dependencies",
@@ -425,6 +426,7 @@ export const FOLDERS: readonly Folder[] = [
       "app",
       "admin/operations",
       "service",
+      "diagnostics",
     ],
   },
   {

@@ -1,9 +1,11 @@
 import { Command } from "commander";
-import type { Answer } from "@device-risk-signals/admin-api";
+import { examineUnopened, type Finding } from "../diagnostics/doctor.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { call } from "./call.ts";
-import { type Context, print, printJson } from "./context.ts";
+import { type Context, loadConfig, print, printJson } from "./context.ts";
+import { findLogin } from "./login.ts";
 import { example } from "./options.ts";
+import { asOperatorError } from "./run-program.ts";
 
 export function doctorCommand(context: Context): Command {
   return new Command("doctor")
@@ -11,11 +13,12 @@ export function doctorCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs doctor"))
     .action(async (options: { json?: boolean }) => {
-      const { findings } = await call(context, "readHealth", {});
+      const { findings, cause } = await examineHealth(context);
       for (const finding of findings) {
         if (options.json) printJson(context, finding);
         else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);
       }
+      if (cause) throw cause;
       const failed = findings.filter(({ ok }) => !ok).length;
       if (failed > 0) throw new OperatorError("checks-failed", `${failed} of ${findings.length} checks failed.`);
     });
@@ -23,9 +26,23 @@ export function doctorCommand(context: Context): Command {
 
 const LABELS = { advice: "note", warning: "WARN" } as const;
 
-type Finding = Answer<"readHealth">["findings"][number];
+interface Health {
+  readonly findings: readonly Finding[];
+  /** Why the installation on this host can't be opened. */
+  readonly cause?: OperatorError;
+}
 
-function labelOf({ ok, severity }: Finding): string {
+async function examineHealth(context: Context): Promise<Health> {
+  if (findLogin(context)) return call(context, "readHealth", {});
+  const config = loadConfig(context);
+  return call(context, "readHealth", {}).catch(async (error: unknown) => {
+    const cause = asOperatorError(error);
+    return { findings: await examineUnopened(config, cause), cause };
+  });
+}
+
+function labelOf({ ok, severity, skipped }: Finding): string {
+  if (skipped) return "skip";
   if (!ok) return "FAIL";
   return severity === undefined ? "ok  " : LABELS[severity];
 }

@@ -18,8 +18,12 @@ import { type PartitionLoad, readPartitionLoad } from "../events/partition-slice
 import { listAcceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { MAX_UNSIGNED } from "../crypto/row-signer.ts";
+import type { Config } from "../config/config.ts";
+import { boundedBy } from "../dependencies/file-calls.ts";
+import type { OperatorErrorCode } from "../errors/codes.ts";
+import { requireWritableFolder } from "../files/unwritable.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
-import { DEPENDENCIES, type DependencyName } from "../dependencies/dependencies.ts";
+import { Dependencies, DEPENDENCIES, type DependencyName } from "../dependencies/dependencies.ts";
 import { hasOwnerLogin, isOwner } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { findSharedClusters } from "../app/shared-clusters.ts";
@@ -34,6 +38,8 @@ export interface Finding {
   /** If the check did not fail: the severity of what it found. */
   readonly severity?: Warning["severity"];
   readonly detail: string;
+  /** Whether nothing was tried, because something that the check needs failed. */
+  readonly skipped?: true;
 }
 
 const MIN_FREE_BYTES = 2 * 1024 ** 3;
@@ -64,8 +70,8 @@ const FIND_SEPARATED = sql(
 
 /**
  * Examines an open installation. An installation with a problem of its configuration or schema can't be opened, so the
- * findings about configuration and schema always pass.
- * @throws Unavailable
+ * findings about configuration and schema always pass. A check that fails with an error is a finding.
+ * @throws Unavailable if the database gives no answer
  */
 export async function examine(installation: Installation): Promise<readonly Finding[]> {
   const { config, pool, clock } = installation;
@@ -91,25 +97,32 @@ export async function examine(installation: Installation): Promise<readonly Find
   });
   findings.push(await separationFinding(installation));
   findings.push({ what: "migrations", ok: true, detail: "the schema is up to date" });
-  findings.push(
-    await keyFinding(installation),
-    ...(await storeFindings(installation)),
-    await ownerFinding(installation),
-    await purposeFinding(installation),
-    await retentionFinding(installation),
-    partitionFinding(await readPartitionLoad(pool)),
-    await holdFinding(installation),
-    await restrictionFinding(installation),
-    await erasureFinding(installation, row.standby),
-    await requestFinding(installation),
-    await directUseFinding(installation),
-    await reviewFinding(installation),
-    await orderFinding(installation),
-    await approvalFinding(installation),
-    await driftFinding(installation),
-    await adoptedFinding(installation),
-    ...(await identityFinding(installation)),
-  );
+  const checks: readonly (readonly [what: string, check: () => Promise<Finding | readonly Finding[]>])[] = [
+    ["keys", () => keyFinding(installation)],
+    ["stores", () => storeFindings(installation)],
+    ["owner's login", () => ownerFinding(installation)],
+    ["purposes", () => purposeFinding(installation)],
+    ["retention", () => retentionFinding(installation)],
+    ["partitions", async () => partitionFinding(await readPartitionLoad(pool))],
+    ["holds", () => holdFinding(installation)],
+    ["restrictions", () => restrictionFinding(installation)],
+    ["erasures", () => erasureFinding(installation, row.standby)],
+    ["requests", () => requestFinding(installation)],
+    ["direct use", () => directUseFinding(installation)],
+    ["reviews", () => reviewFinding(installation)],
+    ["orders", () => orderFinding(installation)],
+    ["approvals", () => approvalFinding(installation)],
+    ["drift decisions", () => driftFinding(installation)],
+    ["adopted fields", () => adoptedFinding(installation)],
+    ["identity provider", () => identityFinding(installation)],
+  ];
+  for (const [what, check] of checks) {
+    const found = await check().catch((error: unknown): Finding => {
+      if (!(error instanceof OperatorError)) throw error;
+      return { what, ok: false, detail: error.message };
+    });
+    findings.push(...(Array.isArray(found) ? (found as readonly Finding[]) : [found as Finding]));
+  }
   for (const warning of [...warningsOf(config), ...(await findSharedClusters(installation))]) {
     findings.push({ what: "configuration", ok: true, ...warning });
   }
@@ -121,6 +134,63 @@ export async function examine(installation: Installation): Promise<readonly Find
     detail: `${describeDuration(difference)} between this host and the database${difference <= MAX_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
   });
   return findings;
+}
+
+/** The checks that need an open installation. A test compares them with those of `examine`. */
+const OF_INSTALLATION = [
+  "database",
+  "durability",
+  "privileges",
+  "separation",
+  "migrations",
+  "keys",
+  "owner's login",
+  "purposes",
+  "retention",
+  "partitions",
+  "holds",
+  "restrictions",
+  "erasures",
+  "requests",
+  "direct use",
+  "reviews",
+  "orders",
+  "approvals",
+  "drift decisions",
+  "disk",
+  "clock",
+];
+
+/** Examines an installation that can't be opened, as far as that is possible. @param cause why it can't be opened */
+export async function examineUnopened(config: Config, cause: OperatorError): Promise<readonly Finding[]> {
+  const failed = checkOf(cause.code);
+  const dependencies = new Dependencies(config.dependencyTimeoutMs);
+  const bounded = boundedBy(dependencies.get("key_store"));
+  const folders = [
+    ["key_store", config.keys.directory],
+    ["erasure_journal", config.journal.directory],
+    ["audit_checkpoints", config.audit.checkpointDirectory],
+  ] as const;
+  const stores = folders.flatMap(([name, folder]) =>
+    folder === undefined ? [] : [[name, () => bounded(() => requireWritableFolder("the folder", folder))] as const],
+  );
+  return [
+    { what: "configuration", ok: true, detail: "valid" },
+    { what: failed, ok: false, detail: cause.message },
+    ...(await tryStores(stores)),
+    await adoptedFinding({ config }),
+    ...(await identityFinding({ config, dependencies })),
+    ...OF_INSTALLATION.filter((what) => what !== failed).map(
+      (what) => ({ what, ok: false, detail: `skipped: needs the ${failed}`, skipped: true }) as const,
+    ),
+  ];
+}
+
+/** The check that fails if an installation can't be opened with this code. */
+function checkOf(code: OperatorErrorCode): string {
+  if (/^(?:key|secret|stores)-/.test(code)) return "keys";
+  if (code.startsWith("journal-")) return "erasures";
+  return /^(?:schema|installation)-/.test(code) ? "migrations" : "database";
 }
 
 /**
@@ -203,11 +273,16 @@ async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installati
 
 /** Tries a write to each store next to the events' database. */
 async function storeFindings({ keyStore, journal, checkpointSinks }: Installation): Promise<readonly Finding[]> {
-  const stores: readonly (readonly [DependencyName, (() => Promise<void>) | undefined])[] = [
+  return tryStores([
     ["key_store", () => keyStore.requireWritable()],
     ["erasure_journal", journal && (() => journal.requireWritable())],
     ...checkpointSinks.map(({ requireWritable }) => ["audit_checkpoints", requireWritable] as const),
-  ];
+  ]);
+}
+
+async function tryStores(
+  stores: readonly (readonly [DependencyName, (() => Promise<void>) | undefined])[],
+): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const [name, requireWritable] of stores) {
     if (!requireWritable) continue;
@@ -241,7 +316,8 @@ async function ownerFinding({ administration, config }: Installation): Promise<F
 
 async function diskFinding({ clusterDirectory }: Installation): Promise<Finding> {
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
-  if (free === undefined) return { what: "disk", ok: true, detail: "the database's disk can't be seen from here" };
+  if (free === undefined)
+    return { what: "disk", ok: true, severity: "advice", detail: "the database's disk can't be seen from here" };
   const ok = free >= MIN_FREE_BYTES;
   const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": free some space, because ingestion stops when the disk is full"}`;
   return { what: "disk", ok, detail };
@@ -411,7 +487,7 @@ async function driftFinding({ pool, clock, driftDecisions }: Installation): Prom
   return { what, ok: true, detail: "the server signed each decision of the last 30 days" };
 }
 
-async function adoptedFinding({ config }: Installation): Promise<Finding> {
+async function adoptedFinding({ config }: Pick<Installation, "config">): Promise<Finding> {
   const file = config.adoptedFieldsFile;
   const what = "adopted fields";
   if (file === undefined)

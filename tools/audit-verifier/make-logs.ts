@@ -155,6 +155,29 @@ const EPOCHS: readonly Case[] = [
   },
 ];
 
+/** The log with an entry that had no valid MAC, and after it a review of the entry. */
+const closing = (outcome: string): SignedRecord =>
+  signOutsideLane(DIRECT, {
+    ...read(912),
+    operation: "audit.review",
+    outcome,
+    detail: JSON.stringify({ leaf_hash: leafHash(forged.bytes, forged.mac).toString("hex") }),
+  });
+function withUnverified(...added: readonly SignedRecord[]): Pick<Case, "items" | "outside"> {
+  const { items, notes } = logOf([...entries, ...added], [COUNT + added.length]);
+  const marked = items.map((item): LogItem => {
+    const isForged = item.kind === "leaf" && item.entry?.mac.equals(forged.mac) === true;
+    return isForged ? { ...item, unverified: true } : item;
+  });
+  return { items: marked, outside: notes };
+}
+
+const UNVERIFIED: readonly Case[] = [
+  { name: "unverified", ...withUnverified(forged), verdict: 6 },
+  { name: "unverified, under review", ...withUnverified(forged, closing("opened")), verdict: 6 },
+  { name: "unverified, reviewed", ...withUnverified(forged, closing("closed")), verdict: 0 },
+];
+
 const treeAt = (size: number): CompactRange => {
   const tree = new CompactRange();
   for (const leaf of leaves.slice(0, size)) tree.append(leaf);
@@ -241,7 +264,7 @@ function rootOf(size: number): Buffer {
   return tree.root();
 }
 
-const logs = await Promise.all([...CASES, ...EPOCHS, ...PRUNED].map(writeCase));
+const logs = await Promise.all([...CASES, ...EPOCHS, ...UNVERIFIED, ...PRUNED].map(writeCase));
 const otherRoot = { origin: ORIGIN, size: COUNT, root: leafHash() };
 const another: TestLog = { items: [], notes: [signCheckpoint(otherRoot, PRIVATE_KEY)] };
 const proofs = [

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ type line struct {
 	Hash       []byte   `json:"hash"`
 	Record     []byte   `json:"record"`
 	MAC        []byte   `json:"mac"`
+	Unverified bool     `json:"unverified"`
 }
 
 type checkpoint struct {
@@ -182,6 +184,8 @@ type log struct {
 	// Entries that begin epochs, and entries whose reviews are closed.
 	begun    map[string]string
 	reviewed map[string]bool
+	// Leaves whose entries had no valid MAC, by their hashes, until a review of the leaf is closed.
+	unverified map[string]string
 	// The epoch and size of the start, until an entry says that the leaves before it were pruned.
 	unexplained *[2]string
 }
@@ -195,7 +199,7 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 	found := &result{}
 	factory := compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}
 	l := &log{result: found, key: key, factory: factory, epoch: 1, tree: factory.NewEmptyRange(0),
-		expected: openOutside(key, outside, found), begun: map[string]string{}, reviewed: map[string]bool{}}
+		expected: openOutside(key, outside, found), begun: map[string]string{}, reviewed: map[string]bool{}, unverified: map[string]string{}}
 	err = readLines(export, l.add)
 	for _, one := range l.expected {
 		found.find("a checkpoint kept outside has %d entries of epoch %d, the log has %d of epoch %d", one.size, one.epoch, l.tree.End(), l.epoch)
@@ -207,6 +211,9 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 		if !l.reviewed[id] {
 			found.find("%s", what)
 		}
+	}
+	for _, what := range l.unverified {
+		found.find("%s", what)
 	}
 	found.size = l.earlier + l.tree.End()
 	found.confirmed = l.earlierConfirmed + l.present
@@ -243,8 +250,12 @@ func (l *log) add(item line) error {
 		l.find("the entry of leaf %d is missing", *item.Leaf)
 	} else if !bytes.Equal(leafOf(item), item.Hash) {
 		l.find("the entry of leaf %d was changed", *item.Leaf)
+	} else if item.Unverified {
+		l.unverified[hex.EncodeToString(item.Hash)] = fmt.Sprintf("the entry of leaf %d had no valid MAC", *item.Leaf)
 	}
-	l.review(item)
+	if !item.Unverified {
+		l.review(item)
+	}
 	if err := l.tree.Append(item.Hash, nil); err != nil {
 		return err
 	}
@@ -333,6 +344,7 @@ func (l *log) readStart(epoch int, item line) (kept, continued *checkpoint, id s
 func (l *log) review(item line) {
 	if entry, ok := readEntry(item.Record); ok && entry.operation == "audit.review" && entry.outcome == "closed" {
 		l.reviewed[entry.references["entry_id"]] = true
+		delete(l.unverified, entry.references["leaf_hash"])
 	} else if ok && l.unexplained != nil && entry.operation == "audit.prune" &&
 		[2]string{entry.references["epoch"], entry.references["size"]} == *l.unexplained {
 		l.unexplained = nil

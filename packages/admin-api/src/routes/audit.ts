@@ -53,6 +53,12 @@ export const AUDIT_ROUTES = {
           ticket: nullable(shownText()),
           case_id: nullable(shownText()),
           approval_id: nullable(shownText()),
+          verified: nullable(
+            Type.Boolean({
+              description:
+                "Whether the MAC of the entry is valid; null: not yet checked. An entry with an invalid MAC is no person's act.",
+            }),
+          ),
         }),
       ),
       next: nullable(shownText("Continues the list; null at its end.")),
@@ -83,7 +89,11 @@ export const AUDIT_ROUTES = {
           ticket: nullable(shownText()),
           entries: count(),
           accounts: count("Accounts that the entries are about."),
+          unchecked: count("Entries among them whose MAC no worker has checked yet."),
         }),
+      ),
+      unverified_entries: count(
+        "Entries with an invalid MAC, which a login of the database inserted: no person's acts.",
       ),
       repeated_reasons: Type.Array(
         object({ person: shownText(), reason: shownText(), cases: count("Cases that were opened with this reason.") }),

@@ -1,11 +1,16 @@
+import { createSecretKey } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, type AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { checkpointNow } from "../app/audit-log.ts";
 import { erasurePorts } from "../app/system.ts";
 import { listAudit } from "../audit/audit.ts";
+import { insertEntries } from "../audit/entries.ts";
+import { signOutsideLane } from "../audit/log/lane.ts";
+import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { listHolds } from "../lifecycle/holds/holds.ts";
 import { runRetention } from "../lifecycle/retention-worker.ts";
 import { type TokenOptions, useAdminListener } from "./admin-scene.fixture.ts";
@@ -98,7 +103,7 @@ describe("a case", () => {
     const all = await auditor.call("reviewReads", {});
     const own = await reader.call("reviewReads", {});
     const counted = { person, via: "api", operation: "event.read_raw", category: why.category, ticket: why.ticket };
-    expect(own.reads).toEqual([{ ...counted, entries: 2, accounts: 1 }]);
+    expect(own.reads).toEqual([{ ...counted, entries: 2, accounts: 1, unchecked: 2 }]);
     expect(own.repeated_reasons).toEqual([{ person, reason: why.reason, cases: 2 }]);
     expect(own.unused_cases).toMatchObject([{ case_id: unused.case_id, person }]);
     expect(all.reads).toEqual(expect.arrayContaining(own.reads));
@@ -374,6 +379,50 @@ describe("a person who opens more events than the limit of a day", () => {
     await (await openerOf("opener-8")).opens(4);
     for (const index of [0, 1]) await own.opens(index);
     for (const { opens } of [own, other]) await approvalNeededBy(opens(3));
+  });
+
+  it("is neither blocked nor shown as the reader because of entries that a login of the database inserted", async () => {
+    const person = "opener-9";
+    const { opener, opens } = await openerOf(person);
+    const forge = async (): Promise<void> => {
+      const key = createSecretKey(Buffer.alloc(32, 1));
+      const forged = events.map((eventId) =>
+        signOutsideLane(
+          { surface: "admin", key },
+          {
+            entryId: uuidv7(scene.system.clock.now()),
+            at: scene.system.clock.now(),
+            actor: `${person} (admin token)`,
+            via: "api",
+            roles: ["investigator"],
+            operation: "event.read_raw",
+            outcome: "done",
+            eventIds: [eventId],
+            occurrences: 1,
+          },
+        ),
+      );
+      await insertEntries(scene.system.pool, forged);
+    };
+    await forge();
+    for (const index of [0, 1]) await opens(index);
+    await checkpointNow(scene.system);
+    await opens(2);
+    await approvalNeededBy(opens(3));
+    expect(await reads(person)).toHaveLength(3);
+    const { reads: counted, unverified_entries } = await opener.call("reviewReads", {});
+    expect(counted).toMatchObject([{ person, entries: 3, unchecked: 1 }]);
+    expect(unverified_entries).toBe(events.length);
+    await forge();
+    await checkpointNow(scene.system);
+    const auditor = await listener.client(["auditor"]);
+    const { entries } = await auditor.call("listAudit", { event_id: events[6] ?? "" });
+    expect(entries.filter(({ operation }) => operation === "event.read_raw")).toMatchObject([
+      { verified: false, actor: "unverified", roles: null },
+      { verified: false, actor: "unverified", roles: null },
+    ]);
+    const { entries: stored } = await auditor.call("listAudit", { event_id: events[2] ?? "" });
+    expect(stored.some(({ actor, verified }) => actor.startsWith(person) && verified === true)).toBe(true);
   });
 
   it("can ask for an approval only for a named case, not for the case of a single read", async () => {

@@ -8,11 +8,12 @@ import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
 import { lastCheckpoint } from "../audit/log-table.ts";
 import type { ReviewOrder } from "../audit/reviews.ts";
-import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch } from "../audit/sequencer.ts";
+import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch, type Unverified } from "../audit/sequencer.ts";
 import { ed25519Key } from "../crypto/ed25519-key.ts";
+import { plural } from "../messages/plural.ts";
 import type { OnError } from "../ports.ts";
 import { lockSession, tryLockSession } from "../postgres/advisory-locks.ts";
-import { inOwnerTransaction, withClient } from "../postgres/database.ts";
+import { inOwnerTransaction, withClient, withOwner } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import type { Installation } from "./open-installation.ts";
 
@@ -33,11 +34,11 @@ export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">):
 }
 
 async function sequencerPorts(installation: Installation): Promise<SequencerPorts> {
-  const { clock, checkpointSinks: sinks, secrets } = installation;
+  const { clock, audit, checkpointSinks: sinks, secrets } = installation;
   const key = ed25519Key(await secrets.findOrCreate(CHECKPOINT_KEY_SECRET));
   const publicKey = parseLogKey(formatLogKey(originOf(installation), key));
   if (!publicKey) throw new Error("the key of the audit log has no readable form");
-  return { clock, key, publicKey, sinks };
+  return { clock, audit, key, publicKey, sinks };
 }
 
 /**
@@ -46,9 +47,9 @@ async function sequencerPorts(installation: Installation): Promise<SequencerPort
  */
 export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);
-  const errors = await withClient(installation.database, async (client) => {
-    await lockSession(client, LOCKS.auditLog);
-    return extendLog(client, ports);
+  const { errors } = await withOwner(installation.administration, async (owner) => {
+    await lockSession(owner, LOCKS.auditLog);
+    return extendLog(owner, ports);
   });
   return [...errors, ...(await stampLatest(installation))];
 }
@@ -69,9 +70,9 @@ async function stampLatest({ pool, clock, timeStamps }: Installation): Promise<r
 /** Starts the next epoch of a log whose database was restored. @throws what `startEpoch` throws */
 export async function startEpochNow(installation: Installation, order: ReviewOrder): Promise<StartedEpoch> {
   const ports = await sequencerPorts(installation);
-  return withClient(installation.database, async (client) => {
-    await lockSession(client, LOCKS.auditLog);
-    return startEpoch(client, ports, { ...order, signer: installation.audit });
+  return withOwner(installation.administration, async (owner) => {
+    await lockSession(owner, LOCKS.auditLog);
+    return startEpoch(owner, ports, order);
   });
 }
 
@@ -92,6 +93,17 @@ export async function pruneNow(installation: Installation, agent: Agent): Promis
     const kept = notes.map((note) => (note === undefined ? undefined : verifyEpochCheckpoint(note, publicKey)));
     return inOwnerTransaction(administration, (owner) => pruneLog(owner, audit, { agent, retentionMs, kept }));
   });
+}
+
+function reportOf({ count, entryId }: Unverified): readonly OperatorError[] {
+  if (count === 0) return [];
+  const entries = `${plural(count, "audit entry", "audit entries")} without a valid MAC, from entry ${entryId}`;
+  return [
+    new OperatorError(
+      "audit-entry-unverified",
+      `The log has got ${entries}: run drs audit verify, and see who has logins of the database.`,
+    ),
+  ];
 }
 
 /** Extends the log for a server every ten seconds, unless another server is extending it. */
@@ -127,10 +139,11 @@ export class AuditSequencer {
   }
 
   async #extend(): Promise<readonly unknown[]> {
-    const errors = await withClient(this.#installation.database, async (client) => {
-      if (!(await tryLockSession(client, LOCKS.auditLog))) return [];
+    const errors = await withOwner(this.#installation.administration, async (owner) => {
+      if (!(await tryLockSession(owner, LOCKS.auditLog))) return [];
       const ports = await sequencerPorts(this.#installation);
-      return extendLog(client, { ...ports, sinks: [...ports.sinks, this.#log] });
+      const extended = await extendLog(owner, { ...ports, sinks: [...ports.sinks, this.#log] });
+      return [...extended.errors, ...reportOf(extended.unverified)];
     });
     return [...errors, ...(await stampLatest(this.#installation))];
   }

@@ -68,10 +68,15 @@ export class AuditSigner {
   }
 
   /** Whether the MAC was made with a key of the key file. */
-  hasOwnKey(surface: Surface, { bytes, mac }: SignedRecord): boolean {
-    const [derived, ...earlier] = this.replaced[surface] ?? [];
+  hasOwnKey(surface: Surface, signed: SignedRecord): boolean {
+    return this.replaced[surface] !== undefined && this.isOwn(surface, signed);
+  }
+
+  /** Whether the MAC was made with a key of the key file or, without a key file, with a derived key. */
+  isOwn(surface: Surface, { bytes, mac }: SignedRecord): boolean {
+    const [, ...earlier] = this.replaced[surface] ?? [];
     const keys = [...earlier, this.surfaces[surface]];
-    return derived !== undefined && keys.some((key) => key && macOf(key, bytes).equals(mac));
+    return keys.some((key) => key && macOf(key, bytes).equals(mac));
   }
 
   /** @throws key-file-unusable if a key of the surfaces is missing. */

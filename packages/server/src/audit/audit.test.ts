@@ -105,6 +105,7 @@ describe("the entry of an action", () => {
         reason: "case 17, \"quoted\" 'and' \u{1F600}",
         detail: { bytes: 12 },
         unreadable: false,
+        verified: null,
         category: "dispute",
         ticket: "CASE-17",
         case_id: caseId,

@@ -248,6 +248,11 @@ export interface AuditRow {
   readonly ticket: string | null;
   readonly case_id: string | null;
   readonly approval_id: string | null;
+  /**
+   * Whether a worker found the MAC of the entry valid; `null` if no worker has checked it yet. An entry whose MAC is
+   * invalid is no person's act: it has no actor, reason or detail.
+   */
+  readonly verified: boolean | null;
 }
 
 export interface AuditFilter {
@@ -288,7 +293,8 @@ function composeAudit({ eventId, account, erased, person, limit, from }: AuditFi
   }
   if (person !== undefined) {
     isShown = "not (a.operation in ('case.open', 'case.close') and a.event_id is not null)";
-    ofActor = `and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
+    // guard: an entry that a login of the database inserted is no entry of the person that it names
+    ofActor = `and l.verified is distinct from false and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
   }
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. An entry of a commit batch is found by its time, because the id of an
@@ -301,11 +307,11 @@ function composeAudit({ eventId, account, erased, person, limit, from }: AuditFi
     start = `and (a.at, a.entry_id) <= (select s.at, s.entry_id from audit_entry s where s.entry_id = $${values.push(from.entryId)})`;
     offset = `offset $${values.push(from.skip)}`;
   }
-  const text = `select a.entry_id, ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
+  const text = `select a.entry_id, ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome, l.verified,
         case when ${isShown} then encode(coalesce(a.subject, m.subject), 'hex') end as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail,
         a.category, a.ticket, a.case_id, a.approval_id, case when a.secret_id is not null then a.record end as sealed_in
-      from audit_entry a
+      from audit_entry a left join audit_leaf l on l.entry_id = a.entry_id
       left join lateral (
         select u.subject, u.event_id, u.position
         from unnest(a.subjects, a.event_ids) with ordinality as u (subject, event_id, position)
@@ -342,6 +348,7 @@ export const auditQuery = composed(
     ticket: "text?",
     case_id: "uuid?",
     approval_id: "uuid?",
+    verified: "bool?",
     sealed_in: "bytea?",
   },
   [
@@ -362,8 +369,14 @@ export interface SealedAuditRow extends Omit<AuditRow, "unreadable"> {
 /** Opens the key store when the first sealed text is read. */
 type FindSecrets = () => Secrets | Promise<Secrets>;
 
+/** Shown in place of the actor of an entry whose MAC is invalid. */
+export const UNVERIFIED_ACTOR = "unverified";
+const NOBODY = { actor: UNVERIFIED_ACTOR, roles: null, reason: null, detail: null } as const;
+
 /** Opens reason and detail. @throws Unavailable */
 export async function openRow(findSecrets: FindSecrets, { sealed_in, ...row }: SealedAuditRow): Promise<AuditRow> {
+  // guard: what a login of the database inserted is not shown as a person's act
+  if (row.verified === false) return { ...row, ...NOBODY, unreadable: true };
   if (!sealed_in) return { ...row, unreadable: false };
   const record = decodeRecord(sealed_in);
   const opened = record && (await openDetail(await findSecrets(), record));

@@ -1,5 +1,5 @@
 /** The audit log in the database: leaves, checkpoints, and entries that are in no leaf yet. */
-import type { Executor, Transaction } from "../postgres/executor.ts";
+import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { query, queryRow, sql } from "../postgres/statement.ts";
 import { COPIES, differingColumns } from "./entries.ts";
 import { FIRST_EPOCH } from "./log/epoch.ts";
@@ -62,11 +62,11 @@ const INSERT_CHECKPOINT = sql(
 );
 
 export async function insertCheckpoint(
-  transaction: Transaction,
+  owner: OwnerTransaction,
   { epoch, size, note, roots, upto }: CheckpointRow,
   at: Date,
 ): Promise<void> {
-  await query(transaction, INSERT_CHECKPOINT, [epoch, size, at.toISOString(), note, roots, upto]);
+  await query(owner, INSERT_CHECKPOINT, [epoch, size, at.toISOString(), note, roots, upto]);
 }
 
 const FIND_FINISHED_TRANSACTIONS = sql("select pg_snapshot_xmin(s)::text as upto from pg_current_snapshot() s", [], {
@@ -103,46 +103,65 @@ export async function isOfAnotherCluster(transaction: Transaction, upto: string)
   return (await query(transaction, IS_TRANSACTION_AHEAD, [upto])).rows[0]?.is_ahead ?? false;
 }
 
-const INSERT_LEAF = sql("insert into audit_leaf (epoch, leaf, entry_id, hash) values ($1, $2, $3, $4)", [
-  "int4",
-  "int8",
-  "uuid",
-  "bytea",
-]);
-
-export async function insertLeaf(
-  transaction: Transaction,
-  leaf: { readonly epoch: number; readonly number: number; readonly entryId: string; readonly hash: Buffer },
-): Promise<void> {
-  await query(transaction, INSERT_LEAF, [leaf.epoch, leaf.number, leaf.entryId, leaf.hash]);
-}
-
-/** Number of leaves that one statement inserts: few, so that the main thread hashes nodes for a millisecond at most. */
-const INSERTED_LEAVES = 250;
-
-/**
- * PostgreSQL computes what `leafHash` computes, so that only hashes are sent: the records of some seconds under load
- * would occupy the main thread for tens of milliseconds.
- */
-const INSERT_UNLOGGED = sql(
-  `with page as (
-      select xid, entry_id, sha256('\\x00'::bytea || record || mac) as hash,
-        row_number() over (order by xid, lane, lane_number, entry_id) as n
-      from (
-        select e.xid, e.lane, e.lane_number, e.entry_id, e.record, e.mac from audit_entry e
-          where e.xid >= $3::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
-          order by e.xid, e.lane, e.lane_number, e.entry_id limit ${INSERTED_LEAVES}
-      ) entries
-    ), inserted as (
-      insert into audit_leaf (epoch, leaf, entry_id, hash) select $1, $2 + n - 1, entry_id, hash from page
-    )
-    select hash, least(xid, pg_snapshot_xmin(pg_current_snapshot()))::text as next from page order by n`,
-  ["int4", "int8", "text"],
-  { hash: "bytea", next: "text?" },
+const INSERT_LEAVES = sql(
+  `insert into audit_leaf (epoch, leaf, entry_id, hash, verified)
+    select $1, $2 + n - 1, entry_id, hash, verified
+      from unnest($3::uuid[], $4::bytea[], $5::bool[]) with ordinality as l (entry_id, hash, verified, n)`,
+  ["int4", "int8", "uuid[]", "bytea[]", "bool[]"],
 );
 
-export interface InsertedLeaf {
+export interface NewLeaf {
+  readonly entryId: string;
   readonly hash: Buffer;
+  /** Whether the entry has a valid MAC, and columns that copy its record. */
+  readonly verified: boolean;
+}
+
+/** @param first the number of the first leaf; the others follow. */
+export async function insertLeaves(
+  owner: OwnerTransaction,
+  { epoch, first }: { readonly epoch: number; readonly first: number },
+  leaves: readonly NewLeaf[],
+): Promise<void> {
+  const values = [
+    leaves.map(({ entryId }) => entryId),
+    leaves.map(({ hash }) => hash),
+    leaves.map(({ verified }) => verified),
+  ] as const;
+  await query(owner, INSERT_LEAVES, [epoch, first, ...values]);
+}
+
+/** Number of entries of a page: few, so that the main thread checks entries for some milliseconds at most. */
+const UNLOGGED_ENTRIES = 100;
+/** Maximum number of bytes of a page, unless its first entry alone is larger. */
+const UNLOGGED_BYTES = 8 * 2 ** 20;
+
+const READ_UNLOGGED = sql(
+  `with page as (
+      select e.xid, e.lane, e.lane_number, e.entry_id, e.record, e.mac, ${COPIES} as copies from audit_entry e
+        where e.xid >= $1::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+        order by e.xid, e.lane, e.lane_number, e.entry_id limit ${UNLOGGED_ENTRIES}
+    ), sized as (
+      select *, row_number() over entries as n, sum(octet_length(record) + octet_length(copies)) over entries as bytes
+        from page window entries as (order by xid, lane, lane_number, entry_id)
+    )
+    -- PostgreSQL computes what \`leafHash\` computes.
+    select entry_id, record, mac, sha256('\\x00'::bytea || record || mac) as hash,
+        copies,
+        least(xid, pg_snapshot_xmin(pg_current_snapshot()))::text as next
+      from sized where n = 1 or bytes <= ${UNLOGGED_BYTES} order by n`,
+  ["text"],
+  { entry_id: "uuid", record: "bytea", mac: "bytea", hash: "bytea", copies: "text?", next: "text?" },
+);
+
+export interface UnloggedEntry {
+  readonly entry_id: string;
+  readonly record: Buffer;
+  readonly mac: Buffer;
+  /** The hash of the entry's leaf. */
+  readonly hash: Buffer;
+  /** The columns that copy the record, as `COPIES` gives them. */
+  readonly copies: string | null;
   /**
    * The smallest transaction id of the next page: that of this entry, or that of an older transaction which was running
    * when the page was read, and whose entries must not be skipped.
@@ -151,16 +170,12 @@ export interface InsertedLeaf {
 }
 
 /**
- * Inserts leaves for entries that have none, in the sequence of their transactions. An entry of a lane is committed
+ * Reads a page of entries that have no leaf, in the sequence of their transactions. An entry of a lane is committed
  * before the next entry of the lane is written, so no state of the database has a gap in the lane.
- * @param first the number of the first leaf. @param from the smallest transaction id. @returns a page of leaves, in
- * order.
+ * @param from the smallest transaction id.
  */
-export async function insertUnlogged(
-  transaction: Transaction,
-  { epoch, first, from }: { readonly epoch: number; readonly first: number; readonly from: string },
-): Promise<readonly InsertedLeaf[]> {
-  return (await query(transaction, INSERT_UNLOGGED, [epoch, first, from])).rows;
+export async function readUnlogged(transaction: Transaction, from: string): Promise<readonly UnloggedEntry[]> {
+  return (await query(transaction, READ_UNLOGGED, [from])).rows;
 }
 
 const LIST_HASHES = sql(
@@ -198,17 +213,19 @@ export async function findLeaf(
 }
 
 const LIST_LEAVES = sql(
-  `select l.leaf, l.hash, e.record, e.mac, ${COPIES} as copies
-    from (select leaf, hash, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${PAGE_SIZE}) l
+  `select l.leaf, l.hash, l.verified, l.entry_id, e.record, e.mac, ${COPIES} as copies
+    from (select leaf, hash, verified, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${PAGE_SIZE}) l
       left join audit_entry e on e.entry_id = l.entry_id
     order by l.leaf`,
   ["int4", "int8"],
-  { leaf: "int8", hash: "bytea", record: "bytea?", mac: "bytea?", copies: "text?" },
+  { leaf: "int8", hash: "bytea", verified: "bool", entry_id: "uuid", record: "bytea?", mac: "bytea?", copies: "text?" },
 );
 
 interface LeafRow {
   readonly leaf: number;
   readonly hash: Buffer;
+  readonly verified: boolean;
+  readonly entry_id: string;
   readonly record: Buffer | null;
   readonly mac: Buffer | null;
   readonly copies: string | null;
@@ -298,9 +315,16 @@ async function* readLeaves(snapshot: Transaction, epoch: number, from: number): 
     // The query for the next page is started first, so that PostgreSQL runs it while the caller verifies this page.
     if (!isLast) reading = read(end);
     reading.catch(() => {});
-    for (const { leaf, hash, record, mac, copies } of rows) {
-      const entry = record && mac ? { entry: storedEntry(record, mac, copies) } : {};
-      yield { kind: "leaf", ...(epoch > FIRST_EPOCH && { epoch }), index: leaf, hash, ...entry };
+    for (const { leaf, hash, verified, entry_id, record, mac, copies } of rows) {
+      const entry = record && mac ? { entry: { ...storedEntry(record, mac, copies), rowId: entry_id } } : {};
+      yield {
+        kind: "leaf",
+        ...(epoch > FIRST_EPOCH && { epoch }),
+        index: leaf,
+        hash,
+        ...(!verified && { unverified: true }),
+        ...entry,
+      };
       while (checkpoints[0] && checkpoints[0].size <= leaf + 1) {
         yield { kind: "checkpoint", note: checkpoints.shift()?.note ?? "" };
       }

@@ -2,7 +2,7 @@
 import { createSecretKey } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { inOwnerTransaction, inSnapshot, inTransaction, withClient } from "../postgres/database.ts";
+import { inOwnerTransaction, inSnapshot, inTransaction, withOwner } from "../postgres/database.ts";
 import type { Transaction } from "../postgres/executor.ts";
 import { AuditSigner } from "./audit-signer.ts";
 import { writeAudit } from "./audit.ts";
@@ -40,9 +40,10 @@ const sink: CheckpointSink = {
 const write = (): Promise<string> =>
   writeAudit(opened.system.pool, signer(), { ...AGENT, operation: "o", outcome: "done" });
 
-const extend = (daysAgo = 0): Promise<readonly unknown[]> => {
+const extend = async (daysAgo = 0): Promise<readonly unknown[]> => {
   const clock = { now: () => Date.now() - daysAgo * DAY_MS };
-  return withClient(opened.system.database, (client) => extendLog(client, { clock, key, publicKey, sinks: [sink] }));
+  const ports = { clock, audit: signer(), key, publicKey, sinks: [sink] };
+  return (await withOwner(opened.system.administration, (owner) => extendLog(owner, ports))).errors;
 };
 
 const prune = (days: number, note = kept): Promise<Pruned | undefined> =>

@@ -1,7 +1,7 @@
 /** What an auditor reviews regularly: who opened events, and which commands were used on the database. */
 import { BREAK_GLASS_OPERATIONS } from "@device-risk-signals/admin-api";
 import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { query, queryRow, sql } from "../postgres/statement.ts";
 import { PRUNE_OPERATION } from "./log/epoch.ts";
 
 /**
@@ -20,6 +20,8 @@ export interface ReadCount {
   readonly ticket: string | null;
   readonly entries: number;
   readonly accounts: number;
+  /** Entries among them whose MAC no worker has checked yet. */
+  readonly unchecked: number;
 }
 
 export interface ReadFilter {
@@ -35,8 +37,9 @@ export interface ReadFilter {
 
 const COUNT_READS = sql(
   `select case when via = 'direct' then actor else split_part(actor, ' (', 1) end as person, via, operation, category,
-      ticket, count(*) as entries, count(distinct subject) as accounts
-    from audit_entry
+      ticket, count(*) as entries, count(distinct subject) as accounts,
+      count(*) filter (where not checked) as unchecked
+    from shown_entry
     where at >= $1 and outcome in ('begun', 'done')
       and (operation = any ($2) or (via = 'direct' and operation = any ($3)))
       -- guard(true): a caller without the auditor's role reviews what they did themselves
@@ -53,8 +56,21 @@ const COUNT_READS = sql(
     ticket: "text?",
     entries: "int8",
     accounts: "int8",
+    unchecked: "int8",
   },
 );
+
+const COUNT_UNVERIFIED = sql(
+  `select count(*) as entries from audit_leaf l join audit_entry e on e.entry_id = l.entry_id
+    where not l.verified and e.at >= $1`,
+  ["timestamptz"],
+  { entries: "int8" },
+);
+
+/** Counts the entries since this time that a login of the database inserted, and that are no person's act. */
+export async function countUnverified(executor: Executor, since: string): Promise<number> {
+  return (await queryRow(executor, COUNT_UNVERIFIED, [since])).entries;
+}
 
 /** Counts reads, the largest count first. */
 export async function countReads(

@@ -7,7 +7,7 @@ import { LOCKS } from "../postgres/locks.ts";
 import { query, queryRow, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { isSamePerson } from "./actor-persons.ts";
-import { type Agent, writeAudit } from "./audit.ts";
+import { type Agent, UNVERIFIED_ACTOR, writeAudit } from "./audit.ts";
 import { REVIEW_OPERATION } from "./log/epoch.ts";
 import { lockAuditSecrets } from "./audit-secrets.ts";
 import { findOpenReview, findReviewedEntry, insertEnd, insertReview, readReviews } from "./review-table.ts";
@@ -22,10 +22,14 @@ export interface ReviewRow {
   readonly operation: string;
 }
 
+/** The actor is `null` for an entry with an invalid MAC, which is no person's act. */
+const ACTOR = "case when l.verified is distinct from false then e.actor end as actor";
+const ENTRIES = "audit_entry e left join audit_leaf l on l.entry_id = e.entry_id";
+
 const LIST_ENTRIES = sql(
-  `select entry_id, ${instant("at")}, actor, operation from audit_entry where entry_id = any ($1)`,
+  `select e.entry_id, ${instant("e.at", "at")}, ${ACTOR}, e.operation from ${ENTRIES} where e.entry_id = any ($1)`,
   ["uuid[]"],
-  { entry_id: "uuid", at: "text", actor: "text", operation: "text" },
+  { entry_id: "uuid", at: "text", actor: "text?", operation: "text" },
 );
 
 /** Lists open reviews, oldest first. */
@@ -36,12 +40,16 @@ export async function listOpenReviews(executor: Executor, signer: AuditSigner): 
   return openReviews
     .flatMap(({ review_id, opened_at, entry_id }) => {
       const entry = entries.get(entry_id);
-      return entry ? [{ review_id, opened_at, ...entry }] : [];
+      return entry ? [{ review_id, opened_at, ...entry, actor: entry.actor ?? UNVERIFIED_ACTOR }] : [];
     })
     .toSorted((one, other) => (one.opened_at < other.opened_at ? -1 : 1));
 }
 
-const FIND_ACTOR = sql("select actor from audit_entry where entry_id = $1", ["uuid"], { actor: "text" });
+const FIND_REVIEWED = sql(
+  `select ${ACTOR}, encode(l.hash, 'hex') as leaf from ${ENTRIES} where e.entry_id = $1`,
+  ["uuid"],
+  { actor: "text?", leaf: "text?" },
+);
 
 /** Who opens or closes a review, and why. */
 export interface ReviewOrder {
@@ -85,12 +93,13 @@ export async function closeReview(
   await lockTransactionNamed(transaction, LOCKS.auditReviews, reviewId.toLowerCase());
   const review = await findOpenReview(transaction, signer, reviewId);
   if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
-  const { actor } = await queryRow(transaction, FIND_ACTOR, [review.entry_id]);
+  const { actor, leaf } = await queryRow(transaction, FIND_REVIEWED, [review.entry_id]);
   // guard(true): no person closes the review of what the same person did
   // fails: packages/server/src/audit/reviews.test.ts › other than the author of the entry
-  const outcome = isAlone || !isSamePerson(actor, order.agent.actor) ? "closed" : "denied";
+  const outcome = isAlone || actor === null || !isSamePerson(actor, order.agent.actor) ? "closed" : "denied";
   if (outcome === "closed") await insertEnd(transaction, signer, review);
-  await auditReview(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });
+  const references = { review_id: reviewId, entry_id: review.entry_id };
+  await auditReview(transaction, signer, order, outcome, { ...references, ...(leaf !== null && { leaf_hash: leaf }) });
   return outcome === "closed";
 }
 

@@ -20,8 +20,8 @@ const NAMED_BY_CALLER = [
 ];
 
 const IS_ACCOUNT_AUDITED = sql(
-  `select exists (select from audit_entry where subject = $1 and operation <> all ($2) and outcome <> 'not-found')
-      or exists (select from audit_entry where $1 = any (subjects)) as audited`,
+  `select exists (select from shown_entry where subject = $1 and operation <> all ($2) and outcome <> 'not-found')
+      or exists (select from shown_entry where $1 = any (subjects)) as audited`,
   ["bytea", "text[]"],
   { audited: "bool" },
 );
@@ -36,7 +36,7 @@ export async function isAccountAudited(executor: Executor, subject: Buffer): Pro
 }
 
 const WAS_EXPORTED = sql(
-  `select from audit_entry
+  `select from shown_entry
     where subject = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`,
   ["bytea?", "text"],
 );
@@ -65,7 +65,7 @@ export interface OutcomeCount {
 }
 
 const COUNT_OUTCOMES = sql(
-  `select outcome, sum(occurrences)::int8 as events from audit_entry
+  `select outcome, sum(occurrences)::int8 as events from shown_entry
       where at > transaction_time() - interval '1 day' and outcome = any ($1) group by outcome order by outcome`,
   ["text[]"],
   { outcome: "text", events: "int8" },
@@ -84,7 +84,7 @@ export interface UnreviewedUse {
 }
 
 const FIND_UNREVIEWED = sql(
-  `select count(*) as entries, ${instant("min(at)", "since")} from audit_entry e
+  `select count(*) as entries, ${instant("min(at)", "since")} from shown_entry e
     where via = 'direct' and operation = any ($1) and outcome in ('begun', 'done')
       and not exists (select from unnest($2::uuid[]) as reviewed (entry_id) where reviewed.entry_id = e.entry_id)`,
   ["text[]", "uuid[]"],
@@ -97,9 +97,25 @@ export async function findUnreviewedUse(
   signer: AuditSigner,
   operations: readonly string[],
 ): Promise<UnreviewedUse> {
-  const closed = (await readReviews(executor, signer)).filter(({ isClosed }) => isClosed);
-  const reviewed = closed.map(({ entry_id }) => entry_id);
-  return queryRow(executor, FIND_UNREVIEWED, [operations, reviewed]);
+  return queryRow(executor, FIND_UNREVIEWED, [operations, await listReviewed(executor, signer)]);
+}
+
+const FIND_UNVERIFIED = sql(
+  `select count(*) as entries, ${instant("min(e.at)", "since")}
+    from audit_leaf l join audit_entry e on e.entry_id = l.entry_id
+    where not l.verified and not exists (select from unnest($1::uuid[]) as r (entry_id) where r.entry_id = l.entry_id)`,
+  ["uuid[]"],
+  { entries: "int8", since: "text?" },
+);
+
+/** Counts the entries with an invalid MAC for which no review is closed. */
+export async function findUnverified(executor: Executor, signer: AuditSigner): Promise<UnreviewedUse> {
+  return queryRow(executor, FIND_UNVERIFIED, [await listReviewed(executor, signer)]);
+}
+
+/** The ids of the entries whose review is closed. */
+async function listReviewed(executor: Executor, signer: AuditSigner): Promise<string[]> {
+  return (await readReviews(executor, signer)).flatMap(({ isClosed, entry_id }) => (isClosed ? [entry_id] : []));
 }
 
 /** Who gave an order, and why, as its audit entry says. */
@@ -109,9 +125,9 @@ export interface AuditedOrder {
 }
 
 const FIND_ERASURE_ORDER = sql(
-  `select record from audit_entry started
+  `select record from shown_entry started
       where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
-        and not exists (select from audit_entry done where done.at between started.at and $2 and done.operation = 'erase.run'
+        and not exists (select from shown_entry done where done.at between started.at and $2 and done.operation = 'erase.run'
           and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
       order by at desc limit 1`,
   ["text?", "timestamptz"],

@@ -1,5 +1,5 @@
 /** Tests of the audit log in the database: its checkpoints, and attacks on it. */
-import { randomUUID } from "node:crypto";
+import { createSecretKey, randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
-import { inSnapshot, inTransaction, withClient } from "../postgres/database.ts";
+import { inSnapshot, inTransaction, withOwner } from "../postgres/database.ts";
 import type { Transaction } from "../postgres/executor.ts";
-import { writeAudit } from "./audit.ts";
+import { listAudit, writeAudit } from "./audit.ts";
 import { insertEntries } from "./entries.ts";
 import { checkpointDirectory } from "./checkpoint-directory.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
@@ -19,7 +19,7 @@ import { INGEST, logKeyOf, read } from "./log/log.fixture.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./log/checkpoint.ts";
 import { leafHash } from "./log/merkle.ts";
 import { type Verification, verifyLog } from "./log/verify.ts";
-import { closeReview } from "./reviews.ts";
+import { closeReview, openReview } from "./reviews.ts";
 import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch } from "./sequencer.ts";
 
 const opened = useTestSystem("test");
@@ -44,10 +44,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const portsOf = (): SequencerPorts => ({ clock: opened.system.clock, key, publicKey, sinks: [sink] });
+const portsOf = (): SequencerPorts => {
+  const { clock, audit } = opened.system;
+  return { clock, audit, key, publicKey, sinks: [sink] };
+};
 
-const extend = (): Promise<readonly unknown[]> =>
-  withClient(opened.system.database, (client) => extendLog(client, portsOf()));
+const extend = async (): Promise<readonly unknown[]> =>
+  (await withOwner(opened.system.administration, (owner) => extendLog(owner, portsOf()))).errors;
 
 const write = (operation = "o"): Promise<string> =>
   writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, operation });
@@ -98,14 +101,14 @@ describe("the log", () => {
   });
 
   it("misses no entry of an older transaction that is committed between two pages", async () => {
-    const { pool, audit, database } = opened.system;
+    const { pool, audit, administration } = opened.system;
     const older = await pool.connect();
     await older.query("begin");
     const olderId = await writeAudit(older as unknown as Transaction, audit, { ...AGENT, operation: "older" });
     // More entries than one statement inserts.
     for (let count = 0; count < 300; count++) await write("newer");
     let pages = 0;
-    await withClient(database, async (client) => {
+    await withOwner(administration, async (client) => {
       const query = client.query.bind(client) as (...args: readonly unknown[]) => Promise<unknown>;
       const betweenPages = async (...args: readonly unknown[]): Promise<unknown> => {
         const result = await query(...args);
@@ -164,9 +167,7 @@ async function rollBack(): Promise<void> {
 const ORDER = { agent: { actor: "cli:anna", via: "direct" }, reason: "the disk failed" } as const;
 
 const start = (): Promise<StartedEpoch> =>
-  withClient(opened.system.database, (client) =>
-    startEpoch(client, portsOf(), { ...ORDER, signer: opened.system.audit }),
-  );
+  withOwner(opened.system.administration, (owner) => startEpoch(owner, portsOf(), ORDER));
 
 describe("a restored database", () => {
   beforeEach(async () => {
@@ -213,6 +214,11 @@ describe("an attack", () => {
     await write();
   });
 
+  const review = (entryId: string) =>
+    inTransaction(opened.system.pool, async (transaction) => {
+      const reviewId = await openReview(transaction, opened.system.audit, entryId, ORDER);
+      return closeReview(transaction, opened.system.audit, reviewId, { ...ORDER, isAlone: false });
+    });
   const findings = async (afterMs = 0): Promise<string[]> => (await verify(afterMs)).findings.map(({ what }) => what);
 
   it("that changes an entry before it is in the log is found by its MAC, or by its columns", async () => {
@@ -241,7 +247,63 @@ describe("an attack", () => {
     const forged = signOutsideLane(INGEST, { ...read(1), entryId: randomUUID(), at: Date.now(), via: "api" });
     await insertEntries(opened.system.pool, [forged]);
     await extend();
-    expect((await findings()).some((what) => what.includes("which ingest does not write"))).toBe(true);
+    expect(await findings()).toEqual([expect.stringContaining("has no MAC of a surface")]);
+  });
+
+  it("that inserts entries neither stops the log nor is in it as an act, and is reported until it was reviewed", async () => {
+    const { pool } = opened.system;
+    const ofAnother = { surface: "direct", key: createSecretKey(Buffer.alloc(32, 1)) } as const;
+    const entryOf = () => ({ ...read(1), entryId: randomUUID(), at: Date.now() });
+    await write("copied");
+    const forged = signOutsideLane(ofAnother, entryOf());
+    const columnsOfOther = () => ({ record: signOutsideLane(ofAnother, entryOf()).record });
+    const unreadable = { ...signOutsideLane(ofAnother, entryOf()), bytes: Buffer.from("no record") };
+    const withoutJson = { ...signOutsideLane(ofAnother, { ...entryOf(), detail: "no JSON" }), ...columnsOfOther() };
+    await insertEntries(pool, [forged, unreadable, withoutJson]);
+    const columns = "via, operation, outcome, occurrences, record, mac";
+    const copy = `insert into audit_entry (entry_id, at, actor, ${columns})
+      select gen_random_uuid(), at, 'cli:eve', ${columns} from audit_entry where operation = 'copied'`;
+    await pool.query(copy);
+    const extendNow = () => withOwner(opened.system.administration, (owner) => extendLog(owner, portsOf()));
+    expect((await extendNow()).unverified.count).toBe(4);
+    expect((await extendNow()).unverified.count, "reported once").toBe(0);
+    expect(await verify()).toMatchObject({ verdict: 6, confirmed: 9 });
+    expect(await findings()).toHaveLength(4);
+    const { rows } = await opened.owner.query<{ entry_id: string; verified: boolean }>(
+      "select entry_id, verified from audit_leaf order by leaf",
+    );
+    const unverified = rows.flatMap(({ entry_id, verified }) => (verified ? [] : [entry_id]));
+    expect(unverified).toHaveLength(4);
+    const shown = await listAudit(pool, () => opened.system.secrets, { limit: 20 });
+    for (const id of unverified) {
+      expect(shown.find(({ entry_id }) => entry_id === id)).toMatchObject({ actor: "unverified", verified: false });
+    }
+    for (const id of unverified) await review(id);
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 0, findings: [] });
+    await insertEntries(pool, [signOutsideLane(ofAnother, entryOf())]);
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 6 });
+    expect(await findings(), "what was reviewed is closed").toHaveLength(1);
+  });
+
+  it("that inserts a closed review closes no finding", async () => {
+    const key = createSecretKey(Buffer.alloc(32, 1));
+    const entryOf = () => ({ ...read(1), entryId: randomUUID(), at: Date.now() });
+    const forged = signOutsideLane({ surface: "direct", key }, entryOf());
+    await insertEntries(opened.system.pool, [forged]);
+    await extend();
+    const detail = JSON.stringify({ leaf_hash: leafHash(forged.bytes, forged.mac).toString("hex") });
+    const closed = { ...entryOf(), operation: "audit.review", outcome: "closed", detail };
+    await insertEntries(opened.system.pool, [signOutsideLane({ surface: "direct", key }, closed)]);
+    await extend();
+    expect(await findings()).toHaveLength(2);
+  });
+
+  it("that hides an entry by marking it as unverified is found", async () => {
+    await extend();
+    await attack("update audit_leaf set verified = false where leaf = 3");
+    expect(await findings()).toEqual([expect.stringContaining("leaf 3 (entry")]);
   });
 
   it("that forks a lane is refused by the database", async () => {

@@ -2,21 +2,22 @@ import type { KeyObject } from "node:crypto";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
 import { inTransactionOn } from "../postgres/database.ts";
-import type { Connection, Transaction } from "../postgres/executor.ts";
+import type { OwnerConnection, OwnerTransaction } from "../postgres/executor.ts";
 import { writeAudit } from "./audit.ts";
 import type { AuditSigner } from "./audit-signer.ts";
+import { EntryChecker } from "./entry-checker.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import {
   type CheckpointRow,
   findCheckpoint,
   finishedTransactions,
   insertCheckpoint,
-  insertLeaf,
-  insertUnlogged,
+  insertLeaves,
   isOfAnotherCluster,
   lastCheckpoint,
   listHashes,
   readEntry,
+  readUnlogged,
 } from "./log-table.ts";
 import { type LogKey, signCheckpoint } from "./log/checkpoint.ts";
 import {
@@ -32,6 +33,8 @@ import { openReview, type ReviewOrder } from "./reviews.ts";
 
 export interface SequencerPorts {
   readonly clock: Clock;
+  /** A signer with the MAC keys of all surfaces. */
+  readonly audit: AuditSigner;
   /** The private key of the log. */
   readonly key: KeyObject;
   readonly publicKey: LogKey;
@@ -45,23 +48,37 @@ interface SinkAnswer {
   readonly error?: unknown;
 }
 
+/** Entries that got a leaf although they have no valid MAC, or columns that do not copy their record. */
+export interface Unverified {
+  readonly count: number;
+  /** The first of them. */
+  readonly entryId?: string | undefined;
+}
+
+export interface Extended {
+  /** Errors of sinks. */
+  readonly errors: readonly unknown[];
+  readonly unverified: Unverified;
+}
+
 const NO_TRANSACTION = "0";
 
 /**
  * Gives a leaf to each entry that has none, and signs a checkpoint if there were such entries. It signs only a
  * checkpoint that extends the checkpoints of all sinks that answer. A sink that was unavailable gets the latest
  * checkpoint in a later call.
- * @returns the errors of sinks. @throws audit-log-broken
+ * @throws audit-log-broken; key-file-unusable if this process lacks a MAC key
  */
-export async function extendLog(connection: Connection, ports: SequencerPorts): Promise<readonly unknown[]> {
+export async function extendLog(connection: OwnerConnection, ports: SequencerPorts): Promise<Extended> {
   const { clock, sinks } = ports;
   const answered = await Promise.all(sinks.map(askSinkForNote));
   const kept = answered.flatMap(({ sink, note }) => (note === undefined ? [] : [openKeptNote(ports, sink, note)]));
   const at = new Date(clock.now());
-  const note = await inTransactionOn(connection, (transaction) => extendTree(transaction, ports, kept, at));
+  const { note, unverified } = await inTransactionOn(connection, (owner) => extendTree(owner, ports, kept, at));
   const behind = answered.filter((one) => one.error === undefined && one.note !== note);
   const failed = note === undefined ? [] : await writeNoteToSinks(behind, note, at);
-  return [...answered.flatMap(({ error }) => (error === undefined ? [] : [error])), ...failed];
+  const errors = [...answered.flatMap(({ error }) => (error === undefined ? [] : [error])), ...failed];
+  return { errors, unverified };
 }
 
 /** @returns the errors of sinks. */
@@ -71,11 +88,6 @@ async function writeNoteToSinks(answered: readonly SinkAnswer[], note: string, a
     await sink.writeCheckpoint(note, at).catch((error: unknown) => errors.push(error));
   }
   return errors;
-}
-
-/** Who starts an epoch, and why. */
-export interface EpochOrder extends ReviewOrder {
-  readonly signer: AuditSigner;
 }
 
 export interface StartedEpoch {
@@ -92,9 +104,9 @@ export interface StartedEpoch {
  * throws
  */
 export async function startEpoch(
-  connection: Connection,
+  connection: OwnerConnection,
   ports: SequencerPorts,
-  order: EpochOrder,
+  order: ReviewOrder,
 ): Promise<StartedEpoch> {
   const answered = await Promise.all(ports.sinks.map(askSinkForNote));
   const away = answered.find(({ error }) => error !== undefined);
@@ -128,25 +140,26 @@ interface EndOfEpoch {
 }
 
 async function insertEpochStart(
-  transaction: Transaction,
+  transaction: OwnerTransaction,
   ports: SequencerPorts,
-  { signer, agent, reason }: EpochOrder,
+  { agent, reason }: ReviewOrder,
   { last, kept, at }: EndOfEpoch,
 ): Promise<{ readonly epoch: number; readonly reviewId: string; readonly note: string }> {
+  const { audit } = ports;
   const epoch = Math.max(kept.epoch, last?.epoch ?? FIRST_EPOCH) + 1;
   const references = epochReferences(epoch, kept.note, last?.note);
-  const entryId = await writeAudit(transaction, signer, {
+  const entryId = await writeAudit(transaction, audit, {
     ...agent,
     operation: EPOCH_OPERATION,
     outcome: "begun",
     reason,
     references,
   });
-  const reviewId = await openReview(transaction, signer, entryId, { agent, reason });
+  const reviewId = await openReview(transaction, audit, entryId, { agent, reason });
   const upto = await finishedTransactions(transaction);
   const tree = new CompactRange();
   await addFirst(transaction, { epoch, tree }, entryId);
-  await addLeaves(transaction, { epoch, tree }, NO_TRANSACTION);
+  await addLeaves(transaction, audit, { epoch, tree }, NO_TRANSACTION);
   return { epoch, reviewId, note: await signCheckpointOf(transaction, ports, { epoch, tree, upto }, at) };
 }
 
@@ -171,20 +184,22 @@ function openKeptNote({ publicKey }: SequencerPorts, { name }: CheckpointSink, n
   return checkpoint;
 }
 
-/** @returns the latest checkpoint, if there is one. */
+/** @returns the latest checkpoint, if there is one, and the unsigned entries. */
 async function extendTree(
-  transaction: Transaction,
+  transaction: OwnerTransaction,
   ports: SequencerPorts,
   kept: readonly EpochCheckpoint[],
   at: Date,
-): Promise<string | undefined> {
+): Promise<{ readonly note?: string | undefined; readonly unverified: Unverified }> {
   const last = await lastCheckpoint(transaction);
   const epoch = last?.epoch ?? FIRST_EPOCH;
   const tree = await requireExtension(transaction, kept, last);
   const upto = await finishedTransactions(transaction);
   const isRestored = last !== undefined && (await isOfAnotherCluster(transaction, last.upto));
-  await addLeaves(transaction, { epoch, tree }, last && !isRestored ? last.upto : NO_TRANSACTION);
-  return tree.size === (last?.size ?? 0) ? last?.note : signCheckpointOf(transaction, ports, { epoch, tree, upto }, at);
+  const from = last && !isRestored ? last.upto : NO_TRANSACTION;
+  const unverified = await addLeaves(transaction, ports.audit, { epoch, tree }, from);
+  if (tree.size === (last?.size ?? 0)) return { note: last?.note, unverified };
+  return { note: await signCheckpointOf(transaction, ports, { epoch, tree, upto }, at), unverified };
 }
 
 /** An epoch's tree, to which leaves are added. */
@@ -194,7 +209,7 @@ interface GrowingTree {
 }
 
 async function signCheckpointOf(
-  transaction: Transaction,
+  transaction: OwnerTransaction,
   { key, publicKey }: SequencerPorts,
   { epoch, tree, upto }: GrowingTree & { readonly upto: string },
   at: Date,
@@ -207,7 +222,7 @@ async function signCheckpointOf(
 
 /** @returns the tree of the last checkpoint. @throws audit-log-broken if the tree does not extend a kept checkpoint. */
 async function requireExtension(
-  transaction: Transaction,
+  transaction: OwnerTransaction,
   kept: readonly EpochCheckpoint[],
   last: CheckpointRow | undefined,
 ): Promise<CompactRange> {
@@ -238,19 +253,36 @@ async function requireExtension(
   return tree;
 }
 
-async function addFirst(transaction: Transaction, { epoch, tree }: GrowingTree, entryId: string): Promise<void> {
+async function addFirst(transaction: OwnerTransaction, { epoch, tree }: GrowingTree, entryId: string): Promise<void> {
   const { record, mac } = await readEntry(transaction, entryId);
   const hash = leafHash(record, mac);
-  await insertLeaf(transaction, { epoch, number: 0, entryId, hash });
+  await insertLeaves(transaction, { epoch, first: 0 }, [{ entryId, hash, verified: true }]);
   tree.append(hash);
 }
 
-async function addLeaves(transaction: Transaction, { epoch, tree }: GrowingTree, from: string): Promise<void> {
+/** @returns the unsigned entries. */
+async function addLeaves(
+  transaction: OwnerTransaction,
+  audit: AuditSigner,
+  { epoch, tree }: GrowingTree,
+  from: string,
+): Promise<Unverified> {
+  const checker = await EntryChecker.open(transaction, audit);
+  let unverified: Unverified = { count: 0 };
   for (let next = from; ;) {
-    const leaves = await insertUnlogged(transaction, { epoch, first: tree.size, from: next });
-    for (const leaf of leaves) tree.append(leaf.hash);
-    const last = leaves.at(-1);
-    if (!last) return;
+    const entries = await readUnlogged(transaction, next);
+    const last = entries.at(-1);
+    if (!last) return unverified;
+    const leaves = entries.map((entry) => ({
+      entryId: entry.entry_id,
+      hash: entry.hash,
+      verified: checker.isGenuine(entry),
+    }));
+    await insertLeaves(transaction, { epoch, first: tree.size }, leaves);
+    for (const { entryId, hash, verified } of leaves) {
+      if (!verified) unverified = { count: unverified.count + 1, entryId: unverified.entryId ?? entryId };
+      tree.append(hash);
+    }
     next = last.next ?? next;
   }
 }

@@ -4,7 +4,7 @@ import { query, sql } from "../postgres/statement.ts";
 import { BATCH_WITHIN } from "./audit.ts";
 
 const FIND_SUBJECT = sql(
-  `select named.subject from audit_entry a, unnest(a.subjects, a.event_ids) as named (subject, event_id)
+  `select named.subject from shown_entry a, unnest(a.subjects, a.event_ids) as named (subject, event_id)
     where a.operation = 'event.create' and a.subjects is not null
       and a.at between $2::timestamptz and $2::timestamptz + interval '${BATCH_WITHIN}'
       and a.event_ids @> array[$1::uuid] and named.event_id = $1

@@ -16,9 +16,15 @@ const SERVER_AGENT: Agent = { actor: "server", via: "server" };
 
 const LIST_CHANGES = sql(
   `select e.record, e.mac, l.epoch, l.leaf from audit_entry e left join audit_leaf l on l.entry_id = e.entry_id
-    where e.operation = $1 order by l.epoch desc nulls first, l.leaf desc, e.entry_id desc`,
-  ["text"],
+    where e.operation = '${KEYS_OPERATION}' and l.verified is distinct from false order by l.epoch desc nulls first, l.leaf desc, e.entry_id desc`,
+  [],
   { record: "bytea", mac: "bytea", epoch: "int4?", leaf: "int8?" },
+);
+const FIND_LOGGED = sql(
+  `select e.record from audit_entry e join audit_leaf l on l.entry_id = e.entry_id
+    where e.operation = '${KEYS_OPERATION}' and l.verified order by l.epoch desc, l.leaf desc limit 1`,
+  [],
+  { record: "bytea" },
 );
 
 /** A change of keys. */
@@ -34,7 +40,7 @@ export interface Change {
  * @returns `undefined` if there is none, as while derived keys are active.
  */
 export async function findLastChange(executor: Executor, signer: AuditSigner): Promise<Change | undefined> {
-  for (const { record: bytes, mac, epoch, leaf } of (await query(executor, LIST_CHANGES, [KEYS_OPERATION])).rows) {
+  for (const { record: bytes, mac, epoch, leaf } of (await query(executor, LIST_CHANGES)).rows) {
     const record = decodeRecord(bytes);
     const isChange = record && mayChangeKeys(record.surface) && signer.hasOwnKey(record.surface, { bytes, mac });
     // guard(true): a login that inserts entries changes no keys
@@ -42,6 +48,13 @@ export async function findLastChange(executor: Executor, signer: AuditSigner): P
     if (isChange) return { ids: referencesOf(record), epoch, leaf };
   }
   return undefined;
+}
+
+/** The ids of the keys, by surface, that the last change in the log activated. */
+export async function findLoggedKeys(executor: Executor): Promise<Readonly<Record<string, string>> | undefined> {
+  const [row] = (await query(executor, FIND_LOGGED)).rows;
+  const record = row && decodeRecord(row.record);
+  return record && referencesOf(record);
 }
 
 export const keysEntry = (active: KeyIds, next: KeyIds, agent = SERVER_AGENT): AuditEntry => ({
@@ -75,6 +88,6 @@ export async function changeSurfaceKeys(transaction: Transaction, signer: AuditS
 
 /** Whether there are entries that activate keys, and this process can verify none of them. */
 export async function mayLackKeys(executor: Executor, signer: AuditSigner): Promise<boolean> {
-  const { rowCount } = await query(executor, LIST_CHANGES, [KEYS_OPERATION]);
+  const { rowCount } = await query(executor, LIST_CHANGES);
   return rowCount !== 0 && (await findLastChange(executor, signer)) === undefined;
 }

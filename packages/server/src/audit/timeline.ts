@@ -44,7 +44,7 @@ const LIST_ENTRIES = sql(
   `select ${instant("a.at", "at")}, a.outcome,
         case when a.subjects is null then a.occurrences else 1 end as occurrences,
         case when a.subjects is null then coalesce(cardinality(a.event_ids), 1) else 1 end as events
-      from audit_entry a
+      from shown_entry a
       where a.operation = 'event.create' and (a.event_id = $1
         or (a.subjects is null and a.event_ids @> array[$1::uuid])
         or (a.subjects is not null and a.at between $2::timestamptz and $2::timestamptz + interval '${BATCH_WITHIN}'
@@ -55,7 +55,7 @@ const LIST_ENTRIES = sql(
 );
 
 const COUNT_UNNAMED = sql(
-  `select count(*) as entries, coalesce(sum(occurrences), 0)::int8 as occurrences from audit_entry
+  `select count(*) as entries, coalesce(sum(occurrences), 0)::int8 as occurrences from shown_entry
       where subject = $1 and at >= $3 and operation = 'event.create'
         and outcome in ('replayed', 'idempotency-conflict')
         and cardinality(event_ids) >= ${MAX_NAMED} and not event_ids @> array[$2::uuid]`,

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
+import { plural } from "../messages/plural.ts";
 import { example, pastDate } from "./options.ts";
 
 interface ReviewOptions {
@@ -20,6 +21,11 @@ export function auditReviewCommand(context: Context): Command {
       if (json) return printJson(context, report);
       print(context, "Events that were opened, and use of the database itself (via direct):");
       printRows(context, report.reads, false, "None.");
+      const { unverified_entries: unverified } = report;
+      if (unverified > 0) {
+        const entries = plural(unverified, "more entry has", "more entries have");
+        print(context, `${entries} no valid MAC and count as no person's acts: run drs audit verify.`);
+      }
       printText(context, "\nReasons that one person gave for several cases:");
       printRows(context, report.repeated_reasons, false, "None.");
       printText(context, "\nCases that no event was opened with:");

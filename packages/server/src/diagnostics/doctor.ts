@@ -5,7 +5,7 @@ import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { DIRECT_USE } from "../audit/review-reads.ts";
 import { countForgedReviews } from "../audit/review-table.ts";
-import { countOutcomes, findUnreviewedUse } from "../audit/search-audit.ts";
+import { countOutcomes, findUnreviewedUse, findUnverified } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
 import { readDataRequestCounts } from "../subject-requests/data-requests.ts";
@@ -110,6 +110,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     ["requests", () => requestFinding(installation)],
     ["direct use", () => directUseFinding(installation)],
     ["reviews", () => reviewFinding(installation)],
+    ["unverified entries", () => unverifiedFinding(installation)],
     ["orders", () => orderFinding(installation)],
     ["approvals", () => approvalFinding(installation)],
     ["drift decisions", () => driftFinding(installation)],
@@ -444,6 +445,14 @@ async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
     return { what, ok: false, detail };
   }
   return { what, ok: true, detail: "the server opened and closed each review of the last 30 days" };
+}
+
+async function unverifiedFinding({ pool, audit }: Installation): Promise<Finding> {
+  const what = "audit entries";
+  const { entries, since } = await findUnverified(pool, audit);
+  if (entries === 0) return { what, ok: true, detail: "no entry in the log lacks a valid MAC, except reviewed ones" };
+  const detail = `${plural(entries, "entry", "entries")} since ${since} that a login of the database inserted, and that count for nothing: see drs audit verify, close a review of each (drs review open), and see who has logins of the database`;
+  return { what, ok: false, detail };
 }
 
 async function orderFinding({ pool }: Installation): Promise<Finding> {

@@ -82,6 +82,10 @@ export const OPERATOR_ERRORS = {
     retryable: false,
     when: "The audit log differs from a checkpoint or was tampered with. `drs audit verify` names each finding; see docs/privacy/audit.md.",
   },
+  "audit-entry-unverified": {
+    ...FAILED,
+    when: "The log names audit entries that a login of the database inserted without a MAC of the server. They count as no person's act. Run `drs audit verify`, and close a review of each; see docs/privacy/audit.md.",
+  },
   "audit-unconfirmed": {
     exitCode: 3,
     retryable: false,

@@ -225,6 +225,16 @@ it.each(LISTED)("a login of the admin API inserts no row of %s that ends a page 
 });
 
 describe("a login of servers", () => {
+  it("does not extend the log of the audit", async () => {
+    const service = await connectWith("drs_service", "log");
+    for (const text of [
+      "insert into audit_leaf (epoch, leaf, entry_id, hash, verified) values (1, 0, gen_random_uuid(), '', true)",
+      "insert into audit_checkpoint (epoch, size, at, note, roots, upto) values (1, 1, now(), '', '{}', '0')",
+    ]) {
+      await expect(service.query(text)).rejects.toMatchObject(DENIED);
+    }
+  });
+
   it("names only a secret that is to be destroyed, once, for the next receipt", async () => {
     const service = await connectWith("drs_service");
     const at = "2020-01-01T00:00:00Z";

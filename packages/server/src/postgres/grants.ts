@@ -73,8 +73,10 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     "drs_admin",
   ),
   audit_review_end: toRoles([...READ, columns("insert", "end_id, review_id, mac")], "drs_service", "drs_admin"),
-  audit_leaf: { drs_service: APPEND, drs_admin: READ },
-  audit_checkpoint: { drs_service: APPEND, drs_admin: READ },
+  // Only the owner's login, which a worker has, extends the log: a row of another login would stop the tree.
+  audit_leaf: toRoles(READ, "drs_service", "drs_admin"),
+  audit_checkpoint: toRoles(READ, "drs_service", "drs_admin"),
+  shown_entry: toRoles(READ, "drs_service", "drs_admin"),
   drift: {
     ...toRoles([...APPEND, columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
     drs_admin: READ,

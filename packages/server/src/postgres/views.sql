@@ -1,3 +1,11 @@
+-- The entries that may be shown as an act of their actor: all but those whose MAC a worker found invalid. `checked` is
+-- whether a worker has checked the MAC.
+create or replace view shown_entry as
+  select e.*, l.verified is not null as checked
+    from audit_entry e left join audit_leaf l on l.entry_id = e.entry_id
+    -- guard: what a login of the database inserted is not shown as a person's act
+    where l.verified is distinct from false;
+
 -- Statements on `event` name one purpose and a range of time by constants: PostgreSQL then plans and locks the
 -- partitions of that range, and no others.
 

@@ -4,7 +4,7 @@
  */
 import type { ApprovedOperation } from "../../approvals/approvals.ts";
 import { personsOfActor } from "../../audit/actor-persons.ts";
-import { countOpenedEvents, type OpenedEvents } from "../../audit/opened-events.ts";
+import { listOpenedEvents, type OpenedEvent } from "../../audit/opened-events.ts";
 import type { CaseRow } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { findHoldersOfObtainedTokens } from "../../identity/admin-tokens.ts";
@@ -61,11 +61,12 @@ export async function limitOpenedEvents(
   const limit = ports.config.service.openedEventsLimit;
   const persons = personsOfActor(caller.actor);
   const openers = { persons, tokenPersons: await findHoldersOfObtainedTokens(transaction, persons) };
-  const opened = await countOpenedEvents(transaction, openers, eventId);
+  const { approvals, audit } = await ports.keys();
+  const opened = await listOpenedEvents(transaction, audit, openers);
   const events = eventsUnder(opened, null);
   // guard(true): a person opens no more events than the limit without an approval
   // fails: packages/server/src/admin/cases.test.ts › more events than the limit
-  if (opened.some(({ has_event }) => has_event) || events < limit) return undefined;
+  if (opened.some(({ event_id }) => event_id === eventId) || events < limit) return undefined;
   if (!isNamedCase) throw needsCase(limit);
   const further = scope === "event" ? 1 : limit;
   const operation: ApprovedOperation = {
@@ -76,7 +77,6 @@ export async function limitOpenedEvents(
     isExact: true,
     needed: ["privacy"],
   };
-  const { approvals } = await ports.keys();
   const inUse = await approvals.findInUse(transaction, ports.clock, askerOf(caller), operation);
   for (const id of inUse) {
     // guard(true): an approval allows no more than its number of further events
@@ -89,8 +89,8 @@ export async function limitOpenedEvents(
   return approval.id;
 }
 
-const eventsUnder = (opened: readonly OpenedEvents[], approvalId: string | null): number =>
-  opened.find(({ approval_id }) => approval_id === approvalId)?.events ?? 0;
+const eventsUnder = (opened: readonly OpenedEvent[], approvalId: string | null): number =>
+  new Set(opened.flatMap(({ approval_id, event_id }) => (approval_id === approvalId ? [event_id] : []))).size;
 
 /**
  * Asks for the approval of a read that was beyond the limit. Call it after the transaction of the read was rolled back.

@@ -1,5 +1,5 @@
 import { OPENING_OPERATIONS } from "../../audit/opened-events.ts";
-import { countReads, DIRECT_USE } from "../../audit/review-reads.ts";
+import { countReads, countUnverified, DIRECT_USE } from "../../audit/review-reads.ts";
 import { listRepeatedReasons, listUnusedCases } from "../../cases/cases.ts";
 import type { Operation } from "./operation.ts";
 
@@ -15,8 +15,15 @@ export const reviewReads: Operation<"reviewReads"> = async ({ ports: { pool, clo
   const reads = await countReads(pool, { ...period, reads: READ_OPERATIONS, direct: DIRECT_USE });
   const repeated = await listRepeatedReasons(pool, period);
   const unused = await listUnusedCases(pool, period);
+  const unverified_entries = await countUnverified(pool, since);
   return {
-    answer: { since, reads: [...reads], repeated_reasons: [...repeated], unused_cases: [...unused] },
+    answer: {
+      since,
+      reads: [...reads],
+      unverified_entries,
+      repeated_reasons: [...repeated],
+      unused_cases: [...unused],
+    },
     audit: { detail: { since, count: reads.length } },
   };
 };

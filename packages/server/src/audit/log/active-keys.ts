@@ -63,6 +63,18 @@ export class ActiveKeys {
     }
   }
 
+  /**
+   * Continues after a change of keys. @param ids of the keys that are active, by surface.
+   * @returns a surface whose key is not known here; `undefined` if all are.
+   */
+  activate(ids: Readonly<Record<string, string>>): Surface | undefined {
+    for (const [surface, ring] of this.#rings) {
+      ring.least = ring.ids.indexOf(ids[surface] ?? "");
+      if (ring.least < 0) return surface;
+    }
+    return undefined;
+  }
+
   /** Call it if the log is not read from its start. Then only the next change says which keys were active before it. */
   startLater(): void {
     this.#isWhole = false;
@@ -76,6 +88,12 @@ export class ActiveKeys {
     if (index < 0) return "invalid";
     ring.oldest = Math.min(ring.oldest, index);
     return index < ring.least ? "replaced" : "valid";
+  }
+
+  /** Whether the MAC is valid, without effect on later checks. Without a key of its surface, the result is `false`. */
+  has(surface: Surface, signed: SignedRecord): boolean {
+    const ring = this.#rings.get(surface);
+    return ring !== undefined && signerOf(ring, signed) >= ring.least;
   }
 
   /**

@@ -26,7 +26,9 @@ function lineOf(item: LogItem): object {
   if (item.kind === "checkpoint") return { checkpoint: item.note };
   if (item.kind === "new") return { new: true, ...entryOf(item.entry) };
   const epoch = item.epoch !== undefined && { epoch: item.epoch };
-  return { ...epoch, leaf: item.index, hash: item.hash.toString("base64"), ...(item.entry && entryOf(item.entry)) };
+  const unverified = item.unverified && { unverified: true };
+  const entry = item.entry && entryOf(item.entry);
+  return { ...epoch, leaf: item.index, hash: item.hash.toString("base64"), ...unverified, ...entry };
 }
 
 const entryOf = ({ bytes, mac, differing }: StoredEntry): object => ({
@@ -50,6 +52,7 @@ interface Line {
   readonly record?: unknown;
   readonly mac?: unknown;
   readonly differing?: unknown;
+  readonly unverified?: unknown;
 }
 
 /** @returns `undefined` if the line is not the first line of an export. */
@@ -82,6 +85,7 @@ export function parseItem(line: string): LogItem | undefined {
     ...inEpoch,
     index: leaf as number,
     hash: Buffer.from(hash, "base64"),
+    ...(rest.unverified === true && { unverified: true }),
     ...(entry && { entry }),
   };
 }

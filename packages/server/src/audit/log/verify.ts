@@ -29,6 +29,8 @@ export type LogItem =
       readonly hash: Buffer;
       /** Absent if the entry of the leaf is missing. */
       readonly entry?: StoredEntry;
+      /** Whether the entry had no valid MAC when it got the leaf. Such an entry is no person's act. */
+      readonly unverified?: true;
     }
   | { readonly kind: "checkpoint"; readonly note: string }
   /** An entry that is in no leaf yet. */
@@ -52,6 +54,8 @@ export interface StoredEntry extends SignedRecord {
   readonly record?: AuditRecord;
   /** Names of columns that differ from the record. */
   readonly differing?: readonly string[];
+  /** The id of the row. An inserted entry may have the bytes of another one. */
+  readonly rowId?: string;
 }
 
 export type FindingKind =
@@ -113,6 +117,8 @@ export interface Verification {
 
 /** Maximum number of findings that are reported. */
 const MAX_FINDINGS = 100;
+/** Maximum number of findings that are kept until the reviews that close them are read. */
+const MAX_KEPT = 10_000;
 /** An entry gets its leaf within seconds. If it has none after this time, something prevents it. */
 const SEQUENCED_WITHIN_MS = 60_000;
 
@@ -192,8 +198,9 @@ class LogVerifier {
   /** Ids of entries whose review is closed. */
   readonly #reviewed = new Set<string>();
   readonly #heads = new Map<string, Head>();
-  readonly #findings: Finding[] = [];
-  /** Number of all findings, also of those beyond the maximum. */
+  /** The findings, with the hash of the leaf whose closed review closes the finding. */
+  #findings: (Finding & { readonly leaf?: string | undefined })[] = [];
+  /** Number of all open findings, also of those beyond the maximum. */
   #foundCount = 0;
   /** Checkpoints kept outside that are larger than the tree or of a later epoch, oldest first. */
   readonly #expected: Signed[] = [];
@@ -248,8 +255,9 @@ class LogVerifier {
     const confirmed = this.#earlierConfirmed + this.#confirmed;
     const lacksKeysOf = this.#lackingKeys.finish(this.#foundCount);
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
-    if (lacksKeysOf !== undefined) return { verdict: 1, findings: this.#findings, ...counts, lacksKeysOf };
-    return { verdict: this.#verdict(size, confirmed), findings: this.#findings, ...counts };
+    const findings = this.#findings.slice(0, MAX_FINDINGS).map(({ kind, what }) => ({ kind, what }));
+    if (lacksKeysOf !== undefined) return { verdict: 1, findings, ...counts, lacksKeysOf };
+    return { verdict: this.#verdict(size, confirmed), findings, ...counts };
   }
 
   #truncated({ size, epoch }: Signed): void {
@@ -258,7 +266,7 @@ class LogVerifier {
   }
 
   #verdict(size: number, confirmed: number): Verdict {
-    if (this.#findings.length > 0) return 6;
+    if (this.#foundCount > 0) return 6;
     if (this.#unreadableCount > 0 || (this.#checkpointCount === 0 && confirmed === 0 && size > 0)) return 1;
     return confirmed < size || this.#overdue > 0 ? 3 : 0;
   }
@@ -282,14 +290,15 @@ class LogVerifier {
     this.#compareExpected();
   }
 
-  #addLeaf({ epoch = FIRST_EPOCH, index, hash, entry }: LogItem & { readonly kind: "leaf" }): void {
+  #addLeaf(item: LogItem & { readonly kind: "leaf" }): void {
+    const { epoch = FIRST_EPOCH, index, hash, entry, unverified = false } = item;
     if (epoch < this.#epoch) this.#report("reordered", `A leaf of epoch ${epoch} comes after epoch ${this.#epoch}.`);
     if (epoch > this.#epoch) this.#startEpoch(epoch, entry);
     const next = this.#tree.size;
     if (index > next) this.#report("removed", `Leaves ${next} to ${index - 1} are missing.`);
     if (index < next) this.#report("inserted", `Leaf ${index} is there twice.`);
     this.#tree.append(hash);
-    if (entry) this.#addEntry(entry, hash, index);
+    if (entry) this.#addEntry(entry, hash, index, unverified);
     else this.#report("removed", `The entry of leaf ${index} is missing.`);
     this.#compareExpected();
   }
@@ -341,16 +350,30 @@ class LogVerifier {
     if (!isEnd) this.#report("changed", `The leaves of epoch ${this.#epoch} differ from what the next epoch names.`);
   }
 
-  #addEntry(entry: StoredEntry, hash: Buffer, index: number): void {
+  #addEntry(entry: StoredEntry, hash: Buffer, index: number, isUnverified: boolean): void {
     // guard(true): a leaf is the hash of its entry
     // fails: packages/server/src/audit/log/verify.test.ts › whose bytes were changed
     if (leafHash(entry.bytes, entry.mac).equals(hash)) {
-      this.#checkEntry(entry, `leaf ${index}`);
+      const leaf = hash.toString("hex");
+      if (isUnverified) this.#addUnverified(entry, index, leaf);
+      else this.#checkEntry(entry, `leaf ${index}`, leaf);
       return;
     }
     this.#report("changed", `The entry of leaf ${index} was changed.`);
     const record = decodeRecord(entry.bytes);
     if (record) this.#follow(record, entry.mac, `leaf ${index}`);
+  }
+
+  /** An entry that a worker refused when it made the leaf takes no part in lanes, and explains nothing. */
+  #addUnverified({ bytes, mac, differing, rowId }: StoredEntry, index: number, leaf: string): void {
+    const record = decodeRecord(bytes);
+    const entryId = rowId ?? record?.entryId;
+    const name = entryId === undefined ? `leaf ${index}` : `leaf ${index} (entry ${entryId})`;
+    const isValid = record && isOfSurface(record) && !differing && this.#keys.has(record.surface, { bytes, mac });
+    const what = isValid
+      ? `${name} has a valid MAC, but is marked as unverified: the mark was changed, or a worker lacked a key.`
+      : `${name} has no MAC of a surface, or columns that differ from its record: no person did what it says.`;
+    this.#report("inserted", what, leaf);
   }
 
   #addNew(entry: StoredEntry): void {
@@ -390,18 +413,19 @@ class LogVerifier {
   }
 
   /** @returns the record, if it is readable. */
-  #checkEntry(entry: StoredEntry, where: string): AuditRecord | undefined {
+  #checkEntry(entry: StoredEntry, where: string, leaf?: string): AuditRecord | undefined {
     const { bytes, mac, differing, record = decodeRecord(bytes) } = entry;
     if (!record) {
-      this.#report("invalid", `The bytes of ${where} are no entry.`);
+      this.#report("invalid", `The bytes of ${where} are no entry.`, leaf);
       return undefined;
     }
     const name = `${where} (entry ${record.entryId})`;
-    const isValid = this.#checkMac(record, { bytes, mac }, name);
+    const isValid = this.#checkMac(record, { bytes, mac }, name, leaf);
     if (isValid && record.operation === KEYS_OPERATION) this.#changeKeys(record, { bytes, mac }, name);
     if (differing) this.#report("changed", `Columns of ${name} are not those of its record: ${differing.join(", ")}.`);
     this.#follow(record, mac, name);
-    this.#noteExplanation(record);
+    // guard: an unsigned entry closes no finding and no review
+    if (isValid) this.#noteExplanation(record);
     return record;
   }
 
@@ -409,15 +433,18 @@ class LogVerifier {
   #noteExplanation(record: AuditRecord): void {
     const { operation, outcome } = record;
     if (operation !== REVIEW_OPERATION && operation !== PRUNE_OPERATION) return;
-    const { entry_id: reviewed = "", epoch, size } = referencesOf(record);
-    if (operation === REVIEW_OPERATION && outcome === "closed") this.#reviewed.add(reviewed);
+    const { entry_id: reviewed = "", leaf_hash: leaf, epoch, size } = referencesOf(record);
+    if (operation === REVIEW_OPERATION && outcome === "closed") {
+      this.#reviewed.add(reviewed);
+      if (leaf !== undefined) this.#close(leaf);
+    }
     const start = this.#unexplained;
     const isStart = epoch === String(start?.epoch) && size === String(start?.size);
     if (operation === PRUNE_OPERATION && isStart) this.#unexplained = undefined;
   }
 
   /** @returns whether the surface that the record names may have written it, by MAC and operation. */
-  #checkMac(record: AuditRecord, signed: SignedRecord, name: string): boolean {
+  #checkMac(record: AuditRecord, signed: SignedRecord, name: string, leaf?: string): boolean {
     const state = this.#keys.check(record.surface, signed);
     // guard(false): an entry in the log has the MAC of its surface
     // fails: packages/server/src/audit/log/verify.test.ts › it has the MAC of no surface
@@ -426,12 +453,13 @@ class LogVerifier {
       if (isChange) this.#lackingKeys.change(name);
       this.#lackingKeys.invalid();
       const what = isChange ? "it was inserted or changed, or activates keys that the verifier lacks" : INSERTED;
-      this.#report("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
+      this.#report("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`, leaf);
     } else this.#lackingKeys.valid();
     // guard(false): a process that has only the installation secret signs for no surface that has a key of its own
     // fails: packages/server/src/service/separated.test.ts
     if (state === "replaced") {
-      this.#report("inserted", `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`);
+      const what = `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`;
+      this.#report("inserted", what, leaf);
     }
     // guard(false): a surface writes its own operations only
     // fails: packages/server/src/audit/log/verify.test.ts › an entry of an administrator
@@ -439,6 +467,7 @@ class LogVerifier {
       this.#report(
         "inserted",
         `${name} has the operation ${record.operation}, which ${record.surface} does not write.`,
+        leaf,
       );
       return false;
     }
@@ -488,9 +517,16 @@ class LogVerifier {
     }
   }
 
-  #report(kind: FindingKind, what: string): void {
+  /** @param leaf the hash of a leaf. A closed review of this leaf closes the finding. */
+  #report(kind: FindingKind, what: string, leaf?: string): void {
     this.#foundCount++;
-    if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ kind, what });
+    if (this.#findings.length < MAX_KEPT) this.#findings.push({ kind, what, leaf });
+  }
+
+  #close(leaf: string): void {
+    const open = this.#findings.filter((finding) => finding.leaf !== leaf);
+    this.#foundCount -= this.#findings.length - open.length;
+    this.#findings = open;
   }
 }
 

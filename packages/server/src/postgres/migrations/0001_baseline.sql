@@ -208,8 +208,11 @@ create table audit_entry (
   secret_id uuid,
   -- The entry itself, in the format `drs-audit/1`; all columns above are copies.
   record bytea not null,
+  -- guard: a login of the database can't write an entry that is too large for the worker that checks it
+  check (octet_length(record) <= 8388608
+    and octet_length(concat(actor, roles, operation, outcome, reason, subjects, event_ids, detail, category, ticket)) <= 8388608),
   -- HMAC-SHA-256 of the record, by the key of its surface.
-  mac bytea not null,
+  mac bytea not null check (octet_length(mac) = 32),
   lane uuid,
   lane_number bigint,
   -- The transaction that wrote the entry (`pg_xact_status` knows whether it was committed), and the login. The writer
@@ -225,6 +228,7 @@ create index audit_entry_at on audit_entry (at);
 create index audit_entry_person on audit_entry (split_part(actor, ' (', 1), at) where via in ('api', 'console', 'cli');
 create index audit_entry_direct on audit_entry (operation, at) where via = 'direct';
 create index audit_entry_xid on audit_entry (xid);
+create index audit_entry_keys on audit_entry (entry_id) where operation = 'audit.keys';
 create index audit_entry_event on audit_entry (event_id) where event_id is not null;
 create index audit_entry_subject on audit_entry (subject, at) where subject is not null;
 -- Batches of accepted events are found by time, which their event ids contain; all other lists by this index.
@@ -286,8 +290,12 @@ create table audit_leaf (
   leaf bigint not null check (leaf >= 0),
   entry_id uuid not null unique,
   hash bytea not null,
+  -- Whether the entry had a valid MAC, and columns that copy its record, when it got its leaf. An entry without is
+  -- no person's act.
+  verified boolean not null,
   primary key (epoch, leaf)
 );
+create index audit_leaf_unverified on audit_leaf (entry_id) where not verified;
 create table audit_checkpoint (
   epoch integer not null check (epoch > 0),
   size bigint not null check (size > 0),

@@ -1,11 +1,13 @@
 -- Returns the audit entry that allows a login to read what it must not read by itself. The entry must be committed
--- before anything is returned, so that no caller can read something and then roll its entry back.
+-- and durable before anything is returned, so that no caller can read something and then roll its entry back or lose it in
+-- a crash.
 create or replace function committed_entry(in_entry uuid, in_operations text[])
 returns audit_entry
-language plpgsql stable
+language plpgsql
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
 declare
   entry audit_entry;
+  committed pg_lsn;
 begin
   select * into entry from audit_entry a where a.entry_id = in_entry
     -- guard(true): an entry reveals only what its operation opens
@@ -29,6 +31,19 @@ begin
   if not found then
     raise exception 'no committed audit entry of this login allows the read' using errcode = 'insufficient_privilege';
   end if;
-  return entry;
+  -- guard: a login that turned synchronous_commit off reads nothing whose entry a crash would lose
+  if current_setting('server_version_num')::int >= 170000 then
+    -- Flushes the log up to this message, which comes after the commit.
+    perform pg_logical_emit_message(false, 'drs', '', true);
+    return entry;
+  end if;
+  committed := pg_current_wal_insert_lsn();
+  for tried in 1 .. 500 loop
+    if pg_current_wal_flush_lsn() >= committed then
+      return entry;
+    end if;
+    perform pg_sleep(0.01);
+  end loop;
+  raise exception 'the audit entry that allows the read is not durable yet' using errcode = 'query_canceled';
 end
 $$;

@@ -101,6 +101,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   audit_leaf: { owner: "audit" },
   audit_checkpoint: { owner: "audit" },
   audit_review: { owner: "audit" },
+  audit_verification: { owner: "audit" },
   audit_review_end: { owner: "audit" },
   audit_secret: {
     owner: "audit",

@@ -1,6 +1,7 @@
 /** Extends and prunes the audit log of an installation, starts its epochs, and finds its public key. */
 import { checkpointLog } from "../audit/checkpoint-log.ts";
 import type { Agent } from "../audit/audit.ts";
+import type { AuditWatch } from "../audit/audit-watch.ts";
 import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
 import { type Pruned, pruneLog } from "../audit/prune.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -109,6 +110,7 @@ function reportOf({ count, entryId }: Unverified): readonly OperatorError[] {
 /** Extends the log for a server every ten seconds, unless another server is extending it. */
 export class AuditSequencer {
   readonly #installation: Installation;
+  readonly #watch: AuditWatch;
   readonly #log: CheckpointSink;
   readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
@@ -116,8 +118,9 @@ export class AuditSequencer {
   #isRunning = false;
 
   /** @param onCheckpoint is called with the first checkpoint of each hour. */
-  constructor(installation: Installation, onError: OnError, onCheckpoint: (note: string) => void) {
+  constructor(installation: Installation, watch: AuditWatch, onError: OnError, onCheckpoint: (note: string) => void) {
     this.#installation = installation;
+    this.#watch = watch;
     this.#log = checkpointLog(onCheckpoint);
     this.#onError = onError;
     this.#timer = setInterval(() => this.#start(), EXTEND_EVERY_MS);
@@ -133,16 +136,24 @@ export class AuditSequencer {
     if (this.#isRunning) return;
     this.#isRunning = true;
     const report = (error: unknown): void => this.#onError(error, "checkpoint audit");
+    const failed = (error: unknown): void => {
+      this.#watch.failed(error);
+      report(error);
+    };
     this.#running = this.#extend()
-      .then((errors) => errors.forEach(report), report)
+      .then((errors) => errors.forEach(report), failed)
       .finally(() => (this.#isRunning = false));
   }
 
   async #extend(): Promise<readonly unknown[]> {
     const errors = await withOwner(this.#installation.administration, async (owner) => {
-      if (!(await tryLockSession(owner, LOCKS.auditLog))) return [];
+      if (!(await tryLockSession(owner, LOCKS.auditLog))) {
+        this.#watch.passed([]);
+        return [];
+      }
       const ports = await sequencerPorts(this.#installation);
       const extended = await extendLog(owner, { ...ports, sinks: [...ports.sinks, this.#log] });
+      this.#watch.passed(extended.sinks.filter(({ name }) => name !== this.#log.name));
       return [...extended.errors, ...reportOf(extended.unverified)];
     });
     return [...errors, ...(await stampLatest(this.#installation))];

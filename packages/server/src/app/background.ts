@@ -4,10 +4,14 @@ import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import type { OnError } from "../ports.ts";
 import { attestationSigner } from "./attestation-signer.ts";
+import { AuditWatch } from "../audit/audit-watch.ts";
+import { Monitor, type Pace } from "../dependencies/monitor.ts";
 import { AuditSequencer } from "./audit-log.ts";
+import { AuditVerifier } from "./audit-verifier.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Supervision, superviseDependencies } from "./supervision.ts";
+import { roleOf } from "./served-surfaces.ts";
 import { erasurePorts, type System } from "./system.ts";
 
 /**
@@ -15,6 +19,9 @@ import { erasurePorts, type System } from "./system.ts";
  * dropped.
  */
 const FORGET_EVERY_MS = 1_000;
+
+/** Pauses between two looks at the audit log. */
+const WATCH_PACE: Pace = { everyMs: 10_000, retryMs: 10_000 };
 
 /** Starts the monitors of the dependencies. @param opened closes them. */
 export function startMonitors(system: System, onError: OnError, opened: CloseStack): Supervision {
@@ -31,19 +38,24 @@ export interface WorkReports {
 }
 
 /**
- * If the process is a worker, starts retention passes, checkpoints of the audit log, and the computation and
+ * Starts to watch the audit log. If the process is a worker, also starts retention passes, checkpoints of the audit log, and the computation and
  * attestation of features.
  * @param opened closes them.
  */
 export function startWork(
   system: System,
   { inspect: replay }: Supervision,
-  { retentionPassed: onPass, featuresExtracted: onExtracted }: Metrics,
+  { retentionPassed: onPass, featuresExtracted: onExtracted, auditWatched: onState }: Metrics,
   { onError, onCheckpoint = () => {} }: WorkReports,
   opened: CloseStack,
 ): void {
+  const { database, pool: executor, config, audit, clock, dependencies } = system;
+  // The role of a process that serves only ingestion can't read the audit.
+  if (roleOf(system.surfaces) === "drs_ingest") return;
+  const watch = new AuditWatch({ executor, audit, clock, monotonic: { now: () => performance.now() }, onState });
+  const monitor = new Monitor(dependencies.get("audit_log"), watch, WATCH_PACE);
+  opened.add("monitor of the audit log", () => monitor.close());
   if (!system.surfaces.includes("worker")) return;
-  const { database, pool: executor, config } = system;
   const everyMs = config.retention.intervalMs;
   const retention = new RetentionWorker({
     database,
@@ -61,7 +73,9 @@ export function startWork(
     const attestation = new AttestationWorker({ ...system, sign: attestationSigner(system), onError });
     opened.add("attestation of features", () => attestation.close());
   }
-  const sequencer = new AuditSequencer(system, onError, onCheckpoint);
+  const verifier = new AuditVerifier(system, onError);
+  opened.add("verification of the audit log", () => verifier.close());
+  const sequencer = new AuditSequencer(system, watch, onError, onCheckpoint);
   opened.add("audit log", () => sequencer.close());
 }
 

@@ -52,7 +52,8 @@ test("the metrics name the configured dependencies, and no others", async () => 
   const system = await openTestSystem(environment);
   const endpoint = await assembleEndpoint(system, { onError: () => {} });
   const text = await endpoint.metrics.registry.metrics();
-  expect(text.match(/(?<=drs_dependency_up\{dependency=")\w+/g)).toEqual(["database", "key_store"]);
+  expect(text.match(/(?<=drs_dependency_up\{dependency=")\w+/g)).toEqual(["database", "key_store", "audit_log"]);
+  expect(text).toMatch(/^drs_audit_unsigned_seconds 0$/m);
   await endpoint.close();
   await system.close();
 });

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Dependencies } from "../dependencies/dependencies.ts";
+import type { AuditState } from "../audit/audit-watch.ts";
 import type { Extracted } from "../features/extract.ts";
 import { COUNTS, type Expired } from "../lifecycle/retention/runs.ts";
 import type { PassState } from "../lifecycle/retention-worker.ts";
@@ -12,6 +13,7 @@ export interface Metrics extends Meter {
   readonly batchCommitted: (events: number, seconds: number) => void;
   readonly payloadsCompared: (payloads: number) => void;
   readonly featuresExtracted: (extracted: Extracted) => void;
+  readonly auditWatched: (state: AuditState) => void;
 }
 
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -126,6 +128,31 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     help: "Requests of data subjects that were closed partly and can be closed as done, because the hold has ended.",
     registers,
   });
+  const unsigned = new Gauge({
+    name: "drs_audit_unsigned_seconds",
+    aggregator: "max",
+    help: "Age of the oldest audit entry that no signed checkpoint covers; 0 if there is none.",
+    registers,
+  });
+  const sinkLag = new Gauge({
+    name: "drs_audit_sink_lag_seconds",
+    aggregator: "max",
+    help: "Seconds for which a sink has lacked the latest checkpoint of the audit log, by the worker that signs it.",
+    labelNames: ["sink"],
+    registers,
+  });
+  const verdict = new Gauge({
+    name: "drs_audit_verification_verdict",
+    aggregator: "max",
+    help: "Result of the last verification of the audit log by a worker, as the exit code of drs audit verify.",
+    registers,
+  });
+  const verifiedAt = new Gauge({
+    name: "drs_audit_verification_timestamp_seconds",
+    aggregator: "max",
+    help: "Time of the last verification of the audit log by a worker; 0 if there was none.",
+    registers,
+  });
   registry.registerMetric(
     new Gauge({
       name: "drs_dependency_up",
@@ -186,6 +213,14 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
       features.inc({ result: "stored" }, rows);
       features.inc({ result: "failed" }, failures);
       features.inc({ result: "different" }, differences);
+    },
+    auditWatched({ unsignedMs, sinks, verified }) {
+      unsigned.set(unsignedMs / 1_000);
+      sinkLag.reset();
+      for (const { name, lagMs } of sinks) sinkLag.set({ sink: name }, lagMs / 1_000);
+      if (!verified) return;
+      verdict.set(verified.verdict);
+      verifiedAt.set(verified.at / 1_000);
     },
     batchCommitted(events, seconds) {
       batches.observe(events);

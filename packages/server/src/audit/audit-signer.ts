@@ -24,6 +24,8 @@ export class AuditSigner {
   readonly replaced: KeyRing;
   /** Signs the rows of reviews. */
   readonly reviews: RowSigner;
+  /** Signs the rows of verifications. */
+  readonly verifications: RowSigner;
   /** The secrets under which reasons and details are sealed. */
   readonly secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
@@ -36,6 +38,7 @@ export class AuditSigner {
     const derived = surfaceKeys(installation);
     this.clock = clock;
     this.reviews = new RowSigner(deriveKey(installation, "audit reviews"));
+    this.verifications = new RowSigner(deriveKey(installation, "audit verifications"));
     this.surfaces = own ? bySurface((surface) => own[surface]?.at(-1)) : derived;
     this.replaced = own ? bySurface((surface) => [derived[surface], ...(own[surface] ?? []).slice(0, -1)]) : {};
     this.secrets = secrets;

@@ -253,6 +253,27 @@ const LIST_EPOCHS = sql(
   { epoch: "int4" },
 );
 
+const FIND_OLDEST_UNLOGGED = sql(
+  `select e.entry_id, extract(epoch from e.at)::float8 * 1000 as at from audit_entry e
+    where e.xid >= coalesce((select case when c.upto > pg_snapshot_xmax(pg_current_snapshot()) then '0' else c.upto end
+        from audit_checkpoint c order by c.epoch desc, c.size desc limit 1), '0'::xid8)
+      and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+    order by e.xid limit 1`,
+  [],
+  { entry_id: "uuid", at: "float8" },
+);
+
+export interface UnsignedEntry {
+  readonly entry_id: string;
+  /** When the entry was written, as its writer says; milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** The oldest entry that no signed checkpoint covers. */
+export async function findOldestUnsigned(executor: Executor): Promise<UnsignedEntry | undefined> {
+  return (await query(executor, FIND_OLDEST_UNLOGGED)).rows[0];
+}
+
 const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
 
 const FIND_CHECKPOINT_AT = sql(

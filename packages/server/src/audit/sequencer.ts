@@ -59,6 +59,13 @@ export interface Extended {
   /** Errors of sinks. */
   readonly errors: readonly unknown[];
   readonly unverified: Unverified;
+  /** Whether each sink has the latest checkpoint. */
+  readonly sinks: readonly PassedSink[];
+}
+
+export interface PassedSink {
+  readonly name: string;
+  readonly isCurrent: boolean;
 }
 
 const NO_TRANSACTION = "0";
@@ -77,17 +84,25 @@ export async function extendLog(connection: OwnerConnection, ports: SequencerPor
   const { note, unverified } = await inTransactionOn(connection, (owner) => extendTree(owner, ports, kept, at));
   const behind = answered.filter((one) => one.error === undefined && one.note !== note);
   const failed = note === undefined ? [] : await writeNoteToSinks(behind, note, at);
-  const errors = [...answered.flatMap(({ error }) => (error === undefined ? [] : [error])), ...failed];
-  return { errors, unverified };
+  const problems = [...answered.filter(({ error }) => error !== undefined), ...failed];
+  return {
+    errors: problems.map(({ error }) => error),
+    unverified,
+    sinks: sinks.map(({ name }) => ({ name, isCurrent: problems.every(({ sink }) => sink.name !== name) })),
+  };
 }
 
-/** @returns the errors of sinks. */
-async function writeNoteToSinks(answered: readonly SinkAnswer[], note: string, at: Date): Promise<readonly unknown[]> {
-  const errors: unknown[] = [];
+/** @returns the sinks that failed, with their errors. */
+async function writeNoteToSinks(
+  answered: readonly SinkAnswer[],
+  note: string,
+  at: Date,
+): Promise<readonly SinkAnswer[]> {
+  const failed: SinkAnswer[] = [];
   for (const { sink } of answered) {
-    await sink.writeCheckpoint(note, at).catch((error: unknown) => errors.push(error));
+    await sink.writeCheckpoint(note, at).catch((error: unknown) => failed.push({ sink, error }));
   }
-  return errors;
+  return failed;
 }
 
 export interface StartedEpoch {
@@ -128,7 +143,7 @@ export async function startEpoch(
     }
     return insertEpochStart(transaction, ports, order, { last, kept: newest, at });
   });
-  const errors = await writeNoteToSinks(answered, started.note, at);
+  const errors = (await writeNoteToSinks(answered, started.note, at)).map(({ error }) => error);
   return { epoch: started.epoch, reviewId: started.reviewId, errors };
 }
 

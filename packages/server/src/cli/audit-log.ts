@@ -13,25 +13,16 @@ import { checkpointSinks, openTimeStamps } from "../app/checkpoint-sinks.ts";
 import { databaseOptionsAt, type OpenConnection } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
-import {
-  findCheckpointAt,
-  findLeaf,
-  findPruned,
-  lastCheckpoint,
-  lastOfEpoch,
-  listHashes,
-  readLog,
-} from "../audit/log-table.ts";
+import { unchecked, verifyAuditLog, type Verified } from "../app/verify-audit.ts";
+import { findLeaf, findPruned, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
 import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
-import { SURFACES } from "../audit/log/record.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
-import { changeSurfaceKeys, mayLackKeys } from "../audit/surface-keys.ts";
-import { askSink, type SinkState, stateOfSink } from "../audit/sink-states.ts";
-import type { StampedCheckpoint } from "../audit/time-stamps.ts";
-import { type Finding, type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
+import { changeSurfaceKeys } from "../audit/surface-keys.ts";
+import type { VerificationRequest } from "../audit/verification-table.ts";
+import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { inSnapshot, inTransaction } from "../postgres/database.ts";
@@ -45,33 +36,6 @@ import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
 import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
-
-/**
- * The result of a verification. If the database was verified, it includes the states of the sinks and the last time
- * stamp.
- */
-interface Verified extends Verification {
-  readonly sinks?: readonly SinkState[];
-  /** The time of the last time stamp, and the epoch and size of its checkpoint. */
-  readonly stamped?: { readonly at: Date; readonly epoch: number; readonly size: number };
-}
-
-/** Adds the last time stamp to a result, and a finding for each time stamp that proves nothing. */
-function withTimeStamps(result: Verification, kept: readonly StampedCheckpoint[], key: LogKey): Verified {
-  const findings = kept.flatMap(({ name, stamp }): Finding[] =>
-    "problem" in stamp ? [{ kind: "invalid", what: `The time stamp ${name} is refused: ${stamp.problem}.` }] : [],
-  );
-  const last = kept.at(-1);
-  const checkpoint = last && verifyEpochCheckpoint(last.note, key);
-  const stamped = checkpoint && "at" in last.stamp && { ...checkpoint, at: last.stamp.at };
-  return {
-    ...result,
-    // guard(false): a time stamp that proves nothing is reported
-    // fails: e2e/audit-log.test.ts › a time stamp of an authority
-    ...(findings.length > 0 && { verdict: 6, findings: [...result.findings, ...findings] }),
-    ...(stamped && { stamped: { at: stamped.at, epoch: stamped.epoch, size: stamped.size } }),
-  };
-}
 
 interface VerifyOptions {
   readonly checkpoint?: readonly string[];
@@ -107,7 +71,11 @@ function verifyCommand(context: Context): Command {
       const given = await Promise.all(checkpoint.map((name) => readGiven(resolve(context.directory, name))));
       const result =
         file === undefined
-          ? await verifyDatabase(context, given, key, since)
+          ? await verifyDatabase(context, {
+              checkpoints: given,
+              ...(key !== undefined && { key }),
+              ...(since !== undefined && { since: new Date(since).toISOString() }),
+            })
           : await verifyExport(resolve(context.directory, file), given, key);
       report(context, result, json);
     });
@@ -118,54 +86,21 @@ const readGiven = (path: string): Promise<string> =>
     throw new OperatorError("input-invalid", `${path} can't be read`, { cause });
   });
 
-function verifyDatabase(
-  context: Context,
-  given: readonly string[],
-  keyText: string | undefined,
-  since: number | undefined,
-): Promise<Verified> {
+function verifyDatabase(context: Context, request: VerificationRequest): Promise<Verified> {
   return withConnection(context, "read", async (connection) => {
     const keys = await openKeys(connection).catch((error: unknown) => {
       // If the caller gave the public key, hashes and checkpoints are verified even without the key store.
-      if (keyText === undefined || !(error instanceof OperatorError)) throw error;
+      if (request.key === undefined || !(error instanceof OperatorError)) throw error;
       return undefined;
     });
-    const key = keyText === undefined ? keys && (await findLogKey(keys)) : parseLogKey(keyText);
-    if (!key) {
-      throw unchecked(
-        "the key of the log is not known: the server makes it with the first checkpoint, about ten seconds after its first start. Try again then, or give the key with --key",
-      );
-    }
     const journal = await openJournal(
       connection,
       databaseOptionsAt(connection, "journal.databaseUrl", "erasure_journal"),
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
-    // The sinks are read before the database. A checkpoint that is signed in between is then only in the database, and
-    // the verification does not report the log as truncated.
-    const askedSinks = await Promise.all(checkpointSinks(connection, journal).map(askSink));
-    const stamped = (await (await openTimeStamps(connection.config))?.read()) ?? [];
-    return inSnapshot(connection.database, async (snapshot) => {
-      const lacks = keys !== undefined && (await mayLackKeys(snapshot, keys.audit));
-      if (lacks) keys.audit.requireKeys(SURFACES);
-      const latest = (await lastCheckpoint(snapshot))?.note;
-      const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
-      const result = await verifyLog(readLog(snapshot, start), {
-        key,
-        outside: [
-          ...given,
-          ...askedSinks.flatMap(({ note }) => (note === undefined ? [] : [note])),
-          ...stamped.map(({ note }) => note),
-        ],
-        ...(keys && { surfaces: keys.audit.surfaces, replaced: keys.audit.replaced }),
-        mayLackKeys: lacks,
-        now: context.clock.now(),
-      });
-      return {
-        ...withTimeStamps(result, stamped, key),
-        sinks: askedSinks.map((sink) => stateOfSink(sink, key, latest)),
-      };
-    });
+    const sinks = checkpointSinks(connection, journal);
+    const timeStamps = await openTimeStamps(connection.config);
+    return verifyAuditLog({ ...connection, sinks, timeStamps, keys }, request);
   });
 }
 
@@ -225,9 +160,6 @@ function report(context: Context, { verdict, sinks = [], ...result }: Verified, 
   if (verdict === 3) throw new OperatorError("audit-unconfirmed", `The audit log holds: ${counts}${late}.`);
   if (!json) print(context, `The audit log holds: ${counts}; ${waiting} more wait for the next checkpoint.`);
 }
-
-const unchecked = (what: string): OperatorError =>
-  new OperatorError("audit-unchecked", `The audit log could not be checked: ${what}.`);
 
 function exportCommand(context: Context): Command {
   return new Command("export")

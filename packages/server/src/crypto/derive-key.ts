@@ -13,6 +13,7 @@ export type KeyUse =
   | "admin sessions"
   | "approvals"
   | "audit reviews"
+  | "audit verifications"
   | "drift decisions"
   | "order content"
   | "order mac"

@@ -10,6 +10,7 @@ export const DEPENDENCIES = {
   key_store: { title: "key store", required: true },
   erasure_journal: { title: "erasure journal", required: false },
   audit_checkpoints: { title: "directory of audit checkpoints", required: false },
+  audit_log: { title: "audit log", required: false },
   jwks: { title: "JWKS", required: false },
   introspection: { title: "introspection", required: false },
   identity_provider: { title: "identity provider", required: false },

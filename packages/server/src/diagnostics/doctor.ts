@@ -4,6 +4,9 @@ import { describeDuration } from "../messages/duration.ts";
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { DIRECT_USE } from "../audit/review-reads.ts";
+import { LATE_MS, readLastVerification } from "../audit/audit-watch.ts";
+import { findOldestUnsigned, lastCheckpoint } from "../audit/log-table.ts";
+import { askSink, stateOfSink } from "../audit/sink-states.ts";
 import { countForgedReviews } from "../audit/review-table.ts";
 import { countOutcomes, findUnreviewedUse, findUnverified } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
@@ -24,6 +27,7 @@ import type { OperatorErrorCode } from "../errors/codes.ts";
 import { requireWritableFolder } from "../files/unwritable.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import { Dependencies, DEPENDENCIES, type DependencyName } from "../dependencies/dependencies.ts";
+import { findLogKey } from "../app/audit-log.ts";
 import { hasOwnerLogin, isOwner } from "../app/connect.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { findSharedClusters } from "../app/shared-clusters.ts";
@@ -110,6 +114,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     ["requests", () => requestFinding(installation)],
     ["direct use", () => directUseFinding(installation)],
     ["reviews", () => reviewFinding(installation)],
+    ["audit log", () => auditLogFinding(installation)],
     ["unverified entries", () => unverifiedFinding(installation)],
     ["orders", () => orderFinding(installation)],
     ["approvals", () => approvalFinding(installation)],
@@ -446,6 +451,38 @@ async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
   }
   return { what, ok: true, detail: "the server opened and closed each review of the last 30 days" };
 }
+
+/** Reports whether the log grows, whether each sink has its latest checkpoint, and what the last verification found. */
+async function auditLogFinding(installation: Installation): Promise<Finding> {
+  const { pool, audit, clock, checkpointSinks } = installation;
+  const what = "audit log";
+  const key = await findLogKey(installation);
+  const asked = await Promise.all(checkpointSinks.map(askSink));
+  const latest = await lastCheckpoint(pool);
+  const oldest = await findOldestUnsigned(pool);
+  const verified = await readLastVerification(pool, audit);
+  const ageMs = oldest ? clock.now() - oldest.at : 0;
+  const isLate = ageMs > LATE_MS;
+  const states = key ? asked.map((sink) => stateOfSink(sink, key, latest?.note)) : [];
+  const wrong = states.filter(({ state }) => state === "away" || state === "different");
+  const parts = [
+    isLate
+      ? `the oldest entry without a checkpoint is ${Math.round(ageMs / 60_000)} minutes old: see that a worker runs, and its log`
+      : `${plural(latest?.size ?? 0, "entry", "entries")} in the latest checkpoint`,
+    ...states.map(({ name, state, size }) => `${name}: ${state} (${plural(size, "entry", "entries")})`),
+    verified
+      ? `verified by a worker on ${new Date(verified.at).toISOString()}: ${VERDICTS[verified.verdict]}`
+      : "not verified by a worker yet",
+  ];
+  return { what, ok: !isLate && wrong.length === 0 && verified?.verdict !== 6, detail: parts.join("; ") };
+}
+
+const VERDICTS = {
+  0: "intact",
+  1: "could not be checked",
+  3: "intact, but not confirmed outside",
+  6: "broken: run drs audit verify",
+} as const;
 
 async function unverifiedFinding({ pool, audit }: Installation): Promise<Finding> {
   const what = "audit entries";

@@ -76,6 +76,11 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   // Only the owner's login, which a worker has, extends the log: a row of another login would stop the tree.
   audit_leaf: toRoles(READ, "drs_service", "drs_admin"),
   audit_checkpoint: toRoles(READ, "drs_service", "drs_admin"),
+  audit_verification: toRoles(
+    [...READ, columns("insert", "verification_id, requested_by, request, request_mac")],
+    "drs_service",
+    "drs_admin",
+  ),
   shown_entry: toRoles(READ, "drs_service", "drs_admin"),
   drift: {
     ...toRoles([...APPEND, columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),

@@ -51,6 +51,8 @@ export const LOCKS = {
   comparedPayloads: 7_236_529,
   /** One call at a time opens events for a person, whose hash is the second number: each counts what the others opened. */
   openedEvents: 7_236_540,
+  /** One worker at a time verifies the audit log. */
+  auditVerification: 7_236_530,
   /** One call at a time closes a review, whose hash is the second number. */
   auditReviews: 7_236_541,
   /**

@@ -309,6 +309,27 @@ create table audit_checkpoint (
   primary key (epoch, size)
 );
 
+-- Verifications of the audit log: who asked a worker for one, and what it found.
+create table audit_verification (
+  verification_id uuid primary key,
+  requested_by text not null,
+  -- What to compare, as JSON.
+  request text not null check (octet_length(request) <= 65536),
+  requested_at timestamptz not null default transaction_time(),
+  -- Covers all columns before `requested_at`. The database does not have the key. A worker deletes a row without a valid
+  -- MAC.
+  request_mac bytea not null check (octet_length(request_mac) = 32),
+  started_at timestamptz,
+  -- The number of items of the log that were read.
+  progress bigint not null default 0,
+  ended_at timestamptz,
+  -- What was found, as JSON. Its MAC also covers the id and the end.
+  result text,
+  result_mac bytea
+);
+create index audit_verification_waiting on audit_verification (requested_at) where ended_at is null;
+create index audit_verification_ended on audit_verification (ended_at) where ended_at is not null;
+
 -- Members of stored events that the catalog does not know, counted. A path has the names from the probe down, joined by dots.
 create table drift (
   path text not null check (char_length(path) <= 1000),

@@ -221,6 +221,9 @@ describe("a database that was restored from a backup", () => {
       (await runWithBreakGlass(environment, "event", "list", "--json")).stdout,
     );
     expect(listed.map(({ account }) => account)).toEqual(["stays"]);
+    const { stdout } = await runWithBreakGlass(environment, "doctor");
+    expect(stdout.match(/^FAIL .*/gm)).toEqual([expect.stringMatching(/^FAIL {2}audit log: .* drs audit epoch/)]);
+    expect((await runWithBreakGlass(environment, "audit", "epoch", "--reason", "a restore")).code).toBe(0);
     expect((await runWithBreakGlass(environment, "doctor")).code).toBe(0);
   });
 });

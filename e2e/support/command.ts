@@ -49,7 +49,10 @@ export const runWithBreakGlass = (
   ...args: readonly string[]
 ): Promise<Printed> => runAsGiven(environment, ...withBreakGlass(environment, args));
 
-/** Runs a command with exactly these arguments. */
+/** The line on standard error with which a command says which installation it verifies or destroys data of. */
+const INSTALLATION_LINE = /^Installation .*\n/gm;
+
+/** Runs a command with exactly these arguments. Leaves out the line that names the installation. */
 export async function runAsGiven(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
@@ -57,7 +60,7 @@ export async function runAsGiven(
   const stdout = new Collector();
   const stderr = new Collector();
   const code = await runProgram(createProgram(contextWith(environment, stdout, stderr)), args);
-  return { code, stdout: stdout.toString(), stderr: stderr.toString() };
+  return { code, stdout: stdout.toString(), stderr: stderr.toString().replace(INSTALLATION_LINE, "") };
 }
 
 /** The arguments, with `--break-glass` added if the command has this option and works on an external database. */

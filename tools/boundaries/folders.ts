@@ -343,6 +343,7 @@ export const FOLDERS: readonly Folder[] = [
       "counters",
       "drift",
       "events",
+      "audit/log",
       "audit",
       "identity",
       "cases",

@@ -159,6 +159,7 @@ export const PERMISSIONS = {
     meaning: "read the audit log",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },
   },
+  "audit.verify": { meaning: "verify and export the audit log", roles: { auditor: "full" } },
   "audit.review": { meaning: "list, open and close reviews of audit entries", roles: { auditor: "full" } },
   "admin-tokens.read": {
     meaning: "list admin tokens and sessions",

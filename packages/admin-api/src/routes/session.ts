@@ -17,6 +17,7 @@ export const SESSION_ROUTES = {
     operation: "session.read",
     access: "read",
     answer: object({
+      installation: shownText("Id of the installation that answers."),
       person: shownText("The person, as the audit log names them."),
       roles: Type.Array(Type.Enum([...ROLE_NAMES])),
       via: shownText(

@@ -24,7 +24,8 @@ import { findPending, isUpToDate, type LoginRole, migrate, type Schema } from ".
 import type { Role } from "../postgres/roles.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { readInstallationId } from "../lifecycle/recovery/installation.ts";
+import { query, queryRow, sql } from "../postgres/statement.ts";
 import { requireSessions } from "../postgres/pooler.ts";
 import { requireSettings } from "../postgres/session-settings.ts";
 import type { CloseStack } from "./close-stack.ts";
@@ -173,19 +174,31 @@ export async function inspectSchema(config: Config, onError: OnError, opened: Cl
   return { pending: await findPending(pool), logins: loginsOf(config, serving) };
 }
 
+const FIND_INSTALLATION = sql("select to_regclass('drs.installation') is not null as has_table", [], {
+  has_table: "bool",
+});
+
+/** @returns `undefined` before the first migration. */
+const findInstallationId = (owner: OwnerDatabase): Promise<string | undefined> =>
+  withOwner(owner, async (connection) =>
+    (await queryRow(connection, FIND_INSTALLATION)).has_table ? readInstallationId(connection) : undefined,
+  );
+
 /**
- * Applies what the schema lacks. @param logins further logins that get roles, in addition to the logins in the
+ * Applies what the schema lacks. @param onOpen gets the id of the installation, before anything is applied. @param logins further logins that get roles, in addition to the logins in the
  * settings.
  * @returns what was applied.
  */
 export async function migrateSchema(
   config: Config,
   logins: readonly LoginRole[],
+  onOpen: (installation: string | undefined) => void,
   onError: OnError,
   opened: CloseStack,
 ): Promise<Schema> {
   const { serving, owner } = await findLogins(config, { asServer: false, migrates: true, onError }, opened);
   if (!config.embedded) await requireSessions(owner);
+  onOpen(await findInstallationId(administrationOptions(owner)));
   return migrate(owner, [...loginsOf(config, serving), ...logins]);
 }
 

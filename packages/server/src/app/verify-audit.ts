@@ -18,6 +18,8 @@ import type { Keys } from "./open-keys.ts";
 
 /** The result of a verification of a database. */
 export interface Verified extends Verification {
+  /** The id of the installation. */
+  readonly installation?: string;
   readonly sinks?: readonly SinkState[];
   /** The time of the last time stamp, and the epoch and size of its checkpoint. */
   readonly stamped?: { readonly at: Date; readonly epoch: number; readonly size: number };

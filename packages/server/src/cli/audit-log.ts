@@ -7,33 +7,43 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { checkpointNow, findLogKey, pruneNow, startEpochNow } from "../app/audit-log.ts";
+import { checkpointNow, pruneNow, startEpochNow } from "../app/audit-log.ts";
 import { checkpointSinks, openTimeStamps } from "../app/checkpoint-sinks.ts";
-import { databaseOptionsAt, type OpenConnection } from "../app/connect.ts";
+import { databaseOptionsAt } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
 import { unchecked, verifyAuditLog, type Verified } from "../app/verify-audit.ts";
-import { findLeaf, findPruned, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
-import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
-import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
-import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
-import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
-import { formatProof } from "../audit/log/proof-file.ts";
+import { parseLogKey } from "../audit/log/checkpoint.ts";
+import { parseHeader, parseItem } from "../audit/log/export-file.ts";
+import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
 import { changeSurfaceKeys } from "../audit/surface-keys.ts";
 import type { VerificationRequest } from "../audit/verification-table.ts";
-import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
+import { isOperatorErrorCode } from "../errors/codes.ts";
 import { OperatorError } from "../errors/operator-error.ts";
+import { readInstallationId } from "../lifecycle/recovery/installation.ts";
 import { plural } from "../messages/plural.ts";
-import { inSnapshot, inTransaction } from "../postgres/database.ts";
+import { inTransaction } from "../postgres/database.ts";
 import {
   breakGlassOption,
   type BreakGlassOptions,
   signBreakGlassCheckpoint,
   requireBreakGlass,
 } from "./break-glass.ts";
+import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
+import { agentOf, type Context, print, printJson, printText, withConnection, withInstallation } from "./context.ts";
+import {
+  installationLine,
+  localContext,
+  localOption,
+  type LocalOptions,
+  showInstallation,
+  showLocalInstallation,
+} from "./local.ts";
+import { findLogin, requireLocal } from "./login.ts";
 import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -86,7 +96,61 @@ const readGiven = (path: string): Promise<string> =>
     throw new OperatorError("input-invalid", `${path} can't be read`, { cause });
   });
 
+/** Signed in, a worker of the server verifies, because it has the MAC keys of all surfaces. */
 function verifyDatabase(context: Context, request: VerificationRequest): Promise<Verified> {
+  return findLogin(context) ? verifyOnServer(context, request) : verifyHere(context, request);
+}
+
+const POLL_EVERY_MS = 1_000;
+/** A worker starts within seconds, unless it verifies for another caller. */
+const START_WITHIN_MS = 60_000;
+
+function verifyOnServer(context: Context, request: VerificationRequest): Promise<Verified> {
+  const { checkpoints, ...rest } = request;
+  return withCalls(context, "change", async (call) => {
+    const { installation } = await showInstallation(context, call);
+    const { verification_id } = await call("startVerification", {
+      ...rest,
+      ...(checkpoints && { checkpoints: [...checkpoints] }),
+    });
+    const startedAt = performance.now();
+    for (let shown = 0; ;) {
+      const { state, read, result } = await call("readVerification", { verification_id });
+      if (result) return verifiedOf(installation, result);
+      if (state === "waiting" && performance.now() - startedAt > START_WITHIN_MS) {
+        const what = `No worker has started verification ${verification_id} within a minute: see that a worker runs.`;
+        throw new OperatorError("dependency-unavailable", what);
+      }
+      if (read > shown) context.stderr.write(`verified ${plural(read, "item")} of the log\n`);
+      shown = read;
+      await sleep(POLL_EVERY_MS);
+    }
+  });
+}
+
+function verifiedOf(
+  installation: string,
+  { error, lacks_keys_of: lacksKeysOf, stamped, verdict, ...rest }: VerificationResult,
+): Verified {
+  if (error)
+    throw new OperatorError(
+      isOperatorErrorCode(error.code) ? (error.code as "audit-unchecked") : "audit-unchecked",
+      error.message,
+    );
+  return {
+    ...rest,
+    installation,
+    verdict: verdict as Verified["verdict"],
+    findings: rest.findings as Verified["findings"],
+    sinks: rest.sinks as NonNullable<Verified["sinks"]>,
+    ...(lacksKeysOf !== null && { lacksKeysOf }),
+    ...(stamped && { stamped: { ...stamped, at: new Date(stamped.at) } }),
+  };
+}
+
+type VerificationResult = NonNullable<Answer<"readVerification">["result"]>;
+
+function verifyHere(context: Context, request: VerificationRequest): Promise<Verified> {
   return withConnection(context, "read", async (connection) => {
     const keys = await openKeys(connection).catch((error: unknown) => {
       // If the caller gave the public key, hashes and checkpoints are verified even without the key store.
@@ -100,7 +164,9 @@ function verifyDatabase(context: Context, request: VerificationRequest): Promise
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     const sinks = checkpointSinks(connection, journal);
     const timeStamps = await openTimeStamps(connection.config);
-    return verifyAuditLog({ ...connection, sinks, timeStamps, keys }, request);
+    const installation = await readInstallationId(connection.pool);
+    context.stderr.write(installationLine(context, installation));
+    return { ...(await verifyAuditLog({ ...connection, sinks, timeStamps, keys }, request)), installation };
   });
 }
 
@@ -168,28 +234,18 @@ function exportCommand(context: Context): Command {
     .addHelpText("after", example("drs audit export --out audit.ndjson"))
     .action(async ({ out }: { out: string }) => {
       const path = resolve(context.directory, out);
-      await withConnection(context, "read", async (connection) => {
-        const key = await requireLogKey(connection);
-        const header = formatHeader(key, new Date(context.clock.now()));
-        await inSnapshot(connection.database, async (snapshot) => {
-          const lines = async function* (): AsyncGenerator<string> {
-            yield header;
-            for await (const item of readLog(snapshot)) yield formatItem(item);
-          };
-          await pipeline(lines(), createWriteStream(path, { mode: 0o600, flags: "wx" })).catch((cause: unknown) => {
-            if ((cause as NodeJS.ErrnoException).code?.startsWith("E") !== true) throw cause;
-            throw new OperatorError("output-failed", `${path} can't be written`, { cause });
-          });
+      await withCalls(context, "read", async (call) => {
+        const lines = await call("exportAudit", {});
+        const text = async function* (): AsyncGenerator<string> {
+          for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+        };
+        await pipeline(text(), createWriteStream(path, { mode: 0o600, flags: "wx" })).catch((cause: unknown) => {
+          if ((cause as NodeJS.ErrnoException).code?.startsWith("E") !== true) throw cause;
+          throw new OperatorError("output-failed", `${path} can't be written`, { cause });
         });
       });
       print(context, `Exported to ${path}.`);
     });
-}
-
-async function requireLogKey(connection: OpenConnection): Promise<LogKey> {
-  const key = await findLogKey(await openKeys(connection));
-  if (key) return key;
-  throw new OperatorError("not-found", "The audit log has no checkpoint yet: run drs audit checkpoint.");
 }
 
 function proofCommand(context: Context): Command {
@@ -198,27 +254,8 @@ function proofCommand(context: Context): Command {
     .argument("<entry-id>", "the id of the entry", uuid)
     .addHelpText("after", example("drs audit proof 019a…-… > entry.tlog-proof"))
     .action(async (entryId: string) => {
-      const proof = await withConnection(context, "read", async (connection) => {
-        const key = await requireLogKey(connection);
-        return inSnapshot(connection.database, async (snapshot) => {
-          const found = await findLeaf(snapshot, entryId);
-          const lastCheckpointOfEpoch = found && (await lastOfEpoch(snapshot, found.epoch));
-          const checkpoint = lastCheckpointOfEpoch && verifyEpochCheckpoint(lastCheckpointOfEpoch.note, key);
-          if (!found || !checkpoint) {
-            throw new OperatorError("not-found", `No checkpoint has an entry ${entryId}.`);
-          }
-          const ranges = inclusionRanges(found.leaf, { start: 0, end: lastCheckpointOfEpoch.size });
-          const pruned = await findPruned(snapshot);
-          const before = pruned?.epoch === found.epoch ? pruned : undefined;
-          const hashes = await hashRanges(
-            ranges,
-            listHashes(snapshot, found.epoch, before?.size ?? 0, lastCheckpointOfEpoch.size),
-            before,
-          );
-          return formatProof({ index: found.leaf, hashes, checkpoint: lastCheckpointOfEpoch.note });
-        });
-      });
-      context.stdout.write(proof);
+      const { proof } = await call(context, "readProof", { entry_id: entryId });
+      printText(context, proof.replace(/\n$/, ""));
     });
 }
 
@@ -227,12 +264,8 @@ function checkpointCommand(context: Context): Command {
     .description("Sign a checkpoint of the audit log now, and print it.")
     .addHelpText("after", example("drs audit checkpoint > checkpoint.note"))
     .action(async () => {
-      const note = await withInstallation(context, "change", async (installation) => {
-        const [error] = await checkpointNow(installation);
-        if (error !== undefined) throw error;
-        return (await lastCheckpoint(installation.pool))?.note;
-      });
-      context.stdout.write(note ?? "");
+      const { checkpoint } = await call(context, "signCheckpoint", {});
+      printText(context, checkpoint.replace(/\n$/, ""));
     });
 }
 
@@ -241,17 +274,18 @@ function keyCommand(context: Context): Command {
     .description("Print the public key of the audit log, for verifiers.")
     .addHelpText("after", example("drs audit key"))
     .action(async () => {
-      const { origin, key } = await withConnection(context, "read", requireLogKey);
-      print(context, formatLogKey(origin, key));
+      const { key } = await call(context, "readAuditKey", {});
+      print(context, key);
     });
 }
 
 function switchKeysCommand(context: Context): Command {
   return new Command("switch-keys")
     .description("Activate the keys of DRS_AUDIT_KEY_FILE: from now on, earlier keys are refused.")
+    .addOption(localOption())
     .addHelpText("after", example("drs audit switch-keys"))
-    .action(async () => {
-      const isChanged = await withInstallation(context, "change", async (installation) => {
+    .action(async (options: LocalOptions) => {
+      const isChanged = await withInstallation(localContext(context, options), "change", async (installation) => {
         const { audit, pool } = installation;
         const changed = await inTransaction(pool, (transaction) =>
           changeSurfaceKeys(transaction, audit, agentOf(context)),
@@ -273,11 +307,14 @@ function epochCommand(context: Context): Command {
   return new Command("epoch")
     .description("Continue the log of a database that was restored to an earlier state.")
     .requiredOption("--reason <text>", "what was restored, and why", reasonReader(context))
+    .addOption(localOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs audit epoch --reason "restore of the backup of 21 November"'))
-    .action(async ({ reason, json = false }: { readonly reason: string; readonly json?: boolean }) => {
-      const { epoch, reviewId, errors } = await withInstallation(context, "change", (installation) =>
-        startEpochNow(installation, { agent: agentOf(context), reason }),
+    .action(async ({ reason, json = false, ...options }: EpochOptions) => {
+      const { epoch, reviewId, errors } = await withInstallation(
+        localContext(context, options),
+        "change",
+        (installation) => startEpochNow(installation, { agent: agentOf(context), reason }),
       );
       if (json) printJson(context, { epoch, review_id: reviewId });
       else print(context, `Epoch ${epoch} is started. drs audit verify reports it until review ${reviewId} is closed.`);
@@ -285,7 +322,12 @@ function epochCommand(context: Context): Command {
     });
 }
 
-interface PruneOptions extends BreakGlassOptions {
+interface EpochOptions extends LocalOptions {
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+interface PruneOptions extends BreakGlassOptions, LocalOptions {
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -295,11 +337,15 @@ function pruneCommand(context: Context): Command {
     .description("Delete the entries that are older than DRS_AUDIT_RETENTION.")
     .option("--yes", "do not ask")
     .addOption(breakGlassOption())
+    .addOption(localOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs audit prune"))
     .action(async (options: PruneOptions) => {
       const { yes, json = false } = options;
-      const pruning = requireBreakGlass(context, options);
+      const local = localContext(context, options);
+      requireLocal(local);
+      const pruning = requireBreakGlass(local, options);
+      await showLocalInstallation(pruning);
       await confirm(context, { what: "This deletes the audit entries that are older than DRS_AUDIT_RETENTION.", yes });
       const pruned = await withInstallation(pruning, "change", async (installation) => {
         const result = await pruneNow(installation, agentOf(pruning));

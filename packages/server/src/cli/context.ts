@@ -9,6 +9,7 @@ import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
 import type { Agent } from "../audit/audit.ts";
 import type { Clock, OnError } from "../ports.ts";
+import { requireLocal } from "./login.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
 
 /** What a process provides to a command. */
@@ -27,6 +28,8 @@ export interface Context {
   readonly configDirectory?: string;
   /** Whether the command opens payloads or destroys data on an external database, without the admin API. */
   readonly isBreakGlass?: boolean;
+  /** Whether the command works on the stores of this host, although the user is signed in to an admin API. */
+  readonly isLocal?: boolean;
   /** Opens a page in the user's browser, if there is one. */
   readonly openBrowser?: (url: string) => void;
   /** Asks the person at the terminal; absent if standard input is not a terminal. */
@@ -54,6 +57,7 @@ export async function withConnection<T>(
   access: Access,
   work: (connection: OpenConnection) => Promise<T>,
 ): Promise<T> {
+  requireLocal(context);
   const config = loadConfig(context);
   const { isBreakGlass = false } = context;
   return withCloseStack(context, config, async (opened, onError) => {

@@ -10,6 +10,7 @@ import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { plural } from "../messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { type Call, call, withCalls } from "./call.ts";
+import { installationLine, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows, withInstallation } from "./context.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
@@ -95,7 +96,10 @@ function runCommand(context: Context): Command {
       }
       if (!options.dryRun) {
         const erasing = requireBreakGlass(context, options);
-        return withCalls(erasing, "change", (invoke) => run(erasing, invoke, options));
+        return withCalls(erasing, "change", async (invoke) => {
+          await showInstallation(erasing, invoke);
+          return run(erasing, invoke, options);
+        });
       }
       const input = { ...subjectOf(options), reason: options.reason, dry_run: true };
       const { plan, is_known } = await call(context, "runErasure", input);
@@ -232,7 +236,10 @@ function replayCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs erase replay"))
     .action(async ({ json = false }: { json?: boolean }) => {
-      const replayed = await withInstallation(context, "change", async (installation) => {
+      // A process whose environment names an admin API must also be able to replay the journal of its own stores.
+      const local = { ...context, isLocal: true };
+      const replayed = await withInstallation(local, "change", async (installation) => {
+        context.stderr.write(installationLine(local, installation.codec.installation));
         journalPorts(installation);
         return replayJournal(replayPorts(installation), "start");
       });

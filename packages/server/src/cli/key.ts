@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { plural } from "../messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
+import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
@@ -97,7 +98,9 @@ async function destroy(context: Context, version: string, options: ChangeOptions
   const { dryRun = false, yes, json } = options;
   if (dryRun) await call(context, "destroyKey", { version, dry_run: true });
   else {
-    await withCalls(requireBreakGlass(context, options), "change", async (invoke) => {
+    const destroying = requireBreakGlass(context, options);
+    await withCalls(destroying, "change", async (invoke) => {
+      await showInstallation(destroying, invoke);
       await invoke("destroyKey", { version, dry_run: true });
       const what = `Afterwards, backups of the key store that were made under version ${version} can't be opened.`;
       await confirm(context, { what, yes });

@@ -28,7 +28,8 @@ const ACCESS_OF_OTHERS = 0o077;
  * `drs login` can't be used.
  */
 export function findLogin(context: Context): Login | undefined {
-  const { environment, clock } = context;
+  const { environment, clock, isLocal = false } = context;
+  if (isLocal) return undefined;
   const url = readSetting("service.remote.url", environment);
   const token = readSetting("service.remote.token", environment);
   if (url !== undefined && token !== undefined) return { url, token };
@@ -45,6 +46,16 @@ const unusable = (why: string): OperatorError =>
   new OperatorError("login-unusable", `${why}: run drs login, or set DRS_ADMIN_URL and DRS_ADMIN_TOKEN.`);
 
 const isSameServer = (one: string, other: string): boolean => new URL(one).origin === new URL(other).origin;
+
+/** @throws wrong-usage if the user is signed in, but the command has no route. */
+export function requireLocal(context: Context): void {
+  const login = findLogin(context);
+  if (!login) return;
+  throw new OperatorError(
+    "wrong-usage",
+    `This command works on the stores of this host, and not on the server at ${login.url}: add --local.`,
+  );
+}
 
 /** @throws login-unusable */
 export function readLogin({ configDirectory }: Context): StoredLogin | undefined {

@@ -5,6 +5,7 @@ import { hasSecrets } from "../lifecycle/recovery/installation.ts";
 import { isUpToDate, type LoginRole, namesOf, migrationScriptOf } from "../postgres/migrate.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { type Context, loadConfig, openConnection, print, printJson, withCloseStack } from "./context.ts";
+import { installationLine } from "./local.ts";
 import { example } from "./options.ts";
 
 interface MigrateOptions {
@@ -45,7 +46,9 @@ function loginsOf({ ingestLogin, adminLogin }: MigrateOptions): readonly LoginRo
 async function migrateDatabase(context: Context, json: boolean, options: MigrateOptions): Promise<void> {
   const config = loadConfig(context);
   const applied = await withCloseStack(context, config, async (opened, onError) => {
-    const names = namesOf(await migrateSchema(config, loginsOf(options), onError, opened));
+    const onOpen = (installation = "without a schema"): void =>
+      void context.stderr.write(installationLine({ ...context, isLocal: true }, installation));
+    const names = namesOf(await migrateSchema(config, loginsOf(options), onOpen, onError, opened));
     const connection = await openConnection(context, config, "change", onError, opened);
     if (await hasSecrets(connection.pool)) return names;
     await (await openInstallation(connection)).receipts();

@@ -5,7 +5,8 @@ import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
-import { call } from "./call.ts";
+import { call, withCalls } from "./call.ts";
+import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example } from "./options.ts";
@@ -36,6 +37,7 @@ export function purposeCommand(context: Context): Command {
       const planned = await call(context, "applyPolicy", { policy, dry_run: true });
       const isExpiry = planned.changes.some((change) => "events" in change && change.expire_earlier > 0);
       const applying = isExpiry && !dryRun ? requireBreakGlass(context, options) : context;
+      if (isExpiry && !dryRun) await withCalls(applying, "read", (invoke) => showInstallation(applying, invoke));
       if (!dryRun) await confirmExpiry(context, planned, yes);
       const applied = dryRun ? planned : await call(applying, "applyPolicy", { policy });
       if (json) printJson(context, applied);

@@ -2,6 +2,7 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { plural } from "../messages/plural.ts";
 import { call, withCalls } from "./call.ts";
+import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
@@ -31,6 +32,7 @@ export function retentionCommand(context: Context): Command {
         return print(context, `${overdueText(overdue)} Nothing was changed.`);
       }
       const expired = await withCalls(context, "change", async (invoke) => {
+        await showInstallation(context, invoke);
         if (context.ask) await confirmOverdue(context, await invoke("readOverdue", {}), yes);
         return invoke("runRetention", {});
       });

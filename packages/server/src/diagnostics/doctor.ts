@@ -469,7 +469,10 @@ async function auditLogFinding(installation: Installation): Promise<Finding> {
     isLate
       ? `the oldest entry without a checkpoint is ${Math.round(ageMs / 60_000)} minutes old: see that a worker runs, and its log`
       : `${plural(latest?.size ?? 0, "entry", "entries")} in the latest checkpoint`,
-    ...states.map(({ name, state, size }) => `${name}: ${state} (${plural(size, "entry", "entries")})`),
+    ...states.map(({ name, state, size }) => {
+      const advice = state === "different" ? ": run drs audit verify, and after a restore drs audit epoch" : "";
+      return `${name}: ${state} (${plural(size, "entry", "entries")})${advice}`;
+    }),
     verified
       ? `verified by a worker on ${new Date(verified.at).toISOString()}: ${VERDICTS[verified.verdict]}`
       : "not verified by a worker yet",

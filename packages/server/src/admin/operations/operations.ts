@@ -5,6 +5,14 @@ import { issueAdminToken, listAdminTokens, revokeAdminToken } from "./admin-toke
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
+import {
+  exportAudit,
+  readAuditKey,
+  readProof,
+  readVerification,
+  signCheckpoint,
+  startVerification,
+} from "./audit-log.ts";
 import { reviewReads } from "./review-reads.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareFeatures } from "./compare-features.ts";
@@ -64,6 +72,12 @@ export const OPERATIONS: Operations = {
   deny,
   listAudit,
   reviewReads,
+  exportAudit,
+  readProof,
+  signCheckpoint,
+  readAuditKey,
+  startVerification,
+  readVerification,
   listReviews,
   openReview,
   closeReview,

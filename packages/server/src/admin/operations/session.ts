@@ -3,16 +3,18 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { endSession, listSessions as querySessions } from "../../identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
+import { readInstallationId } from "../../lifecycle/recovery/installation.ts";
 import { noCookie, SESSION_COOKIE } from "./cookies.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 
-export const readSession: Operation<"readSession"> = async ({ caller }) => {
+export const readSession: Operation<"readSession"> = async ({ ports, caller }) => {
+  const installation = await readInstallationId(ports.pool);
   const { person, roles, via, expiresAt, session } = caller;
   const authenticatedAt = session?.authenticatedAt ?? null;
   const expires_at = expiresAt ?? null;
-  return { answer: { person, roles: [...roles], via, expires_at, authenticated_at: authenticatedAt } };
+  return { answer: { installation, person, roles: [...roles], via, expires_at, authenticated_at: authenticatedAt } };
 };
 
 export const signOut: Operation<"signOut"> = async ({ ports, caller }) => {

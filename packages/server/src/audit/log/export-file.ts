@@ -10,15 +10,18 @@ export interface ExportHeader {
 
 const FORMAT = "drs-audit-export/1";
 
-export function formatHeader({ origin, key }: LogKey, exportedAt: Date): string {
-  return `${JSON.stringify({ format: FORMAT, key: formatLogKey(origin, key), exported_at: exportedAt.toISOString() })}\n`;
-}
+export const headerOf = ({ origin, key }: LogKey, exportedAt: Date): object => ({
+  format: FORMAT,
+  key: formatLogKey(origin, key),
+  exported_at: exportedAt.toISOString(),
+});
 
-export function formatItem(item: LogItem): string {
-  return `${JSON.stringify(lineOf(item))}\n`;
-}
+export const formatHeader = (key: LogKey, exportedAt: Date): string => `${JSON.stringify(headerOf(key, exportedAt))}\n`;
 
-function lineOf(item: LogItem): object {
+export const formatItem = (item: LogItem): string => `${JSON.stringify(lineOf(item))}\n`;
+
+/** The line of an item, before it is written as JSON. */
+export function lineOf(item: LogItem): object {
   if (item.kind === "start") {
     const { epoch, size, roots, note } = item;
     return { start: size, epoch, roots: roots.map((root) => root.toString("base64")), note };

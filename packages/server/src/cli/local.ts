@@ -1,0 +1,34 @@
+/**
+ * The rule that a command of a user who is signed in to an admin API never works on the stores of this host by mistake,
+ * and the line that says which installation a command verifies or destroys.
+ */
+import { Option } from "commander";
+import { readInstallationId } from "../lifecycle/recovery/installation.ts";
+import type { Call } from "./call.ts";
+import { type Context, escapeInLines, withConnection } from "./context.ts";
+import { findLogin } from "./login.ts";
+
+export interface LocalOptions {
+  readonly local?: boolean;
+}
+
+export const localOption = (): Option =>
+  new Option("--local", "on the stores of this host, although DRS_ADMIN_URL or drs login names a server");
+
+export const localContext = (context: Context, { local = false }: LocalOptions): Context =>
+  local ? { ...context, isLocal: true } : context;
+
+/** Prints which installation the command works on. */
+export async function showInstallation(context: Context, call: Call): Promise<{ readonly installation: string }> {
+  const { installation } = await call("readSession", {});
+  context.stderr.write(installationLine(context, installation));
+  return { installation };
+}
+
+export const showLocalInstallation = (context: Context): Promise<void> =>
+  withConnection(context, "read", async ({ pool }) => {
+    context.stderr.write(installationLine(context, await readInstallationId(pool)));
+  });
+
+export const installationLine = (context: Context, installation: string): string =>
+  `${escapeInLines(`Installation ${installation}, ${findLogin(context)?.url ?? "the stores of this host"}.`)}\n`;

@@ -205,8 +205,9 @@ export async function remoteEnvironment(
   environment: Readonly<Record<string, string>>,
   adminUrl: string,
   roles: readonly string[],
+  person = "p",
 ): Promise<Record<string, string>> {
-  const args = ["admin-token", "issue", "--person", "p", "--role", ...roles, "--json"];
+  const args = ["admin-token", "issue", "--person", person, "--role", ...roles, "--json"];
   const [issued] = objects<{ token: string }>((await runWithBreakGlass(environment, ...args)).stdout);
   return { DRS_ADMIN_URL: adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
 }

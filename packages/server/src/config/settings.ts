@@ -138,13 +138,19 @@ export const SETTINGS = {
     "DRS_APPROVAL_EVENTS",
     integer(0, 1_000_000_000),
     "1000",
-    "An erasure of more events than this, or a policy that makes more events expire earlier, needs an approval through the admin API.",
+    "Number of events that a person may remove in 24 hours through the admin API without an approval, by erasures, by policies that make events expire earlier, and by lifted holds.",
   ),
   "service.openedEventsLimit": setting(
     "DRS_OPENED_EVENTS_LIMIT",
     integer(1, 1_000_000),
     "25",
     "Number of events that a person may open in 24 hours through the admin API without an approval. More events need a case and an approval by privacy.",
+  ),
+  "service.exportedAccountsLimit": setting(
+    "DRS_EXPORTED_ACCOUNTS_LIMIT",
+    integer(0, 1_000_000),
+    "5",
+    "Number of accounts that a person may export in 24 hours through the admin API without an approval. An export by an admin token always needs an approval.",
   ),
   "service.remote.url": optional(
     "DRS_ADMIN_URL",

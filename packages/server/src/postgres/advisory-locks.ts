@@ -2,7 +2,7 @@ import type { Executor, Transaction } from "./executor.ts";
 import { LOCKS } from "./locks.ts";
 import { query, queryRow, sql } from "./statement.ts";
 
-type Lock = (typeof LOCKS)[keyof typeof LOCKS];
+export type Lock = (typeof LOCKS)[keyof typeof LOCKS];
 
 const LOCK_SESSION = sql("select pg_advisory_lock($1)", ["int8"]);
 const LOCK_SESSION_SHARED = sql("select pg_advisory_lock_shared($1)", ["int8"]);

@@ -53,6 +53,10 @@ export const LOCKS = {
   openedEvents: 7_236_540,
   /** One worker at a time verifies the audit log. */
   auditVerification: 7_236_530,
+  /** One call at a time exports an account for a person, whose hash is the second number. */
+  exportedAccounts: 7_236_550,
+  /** One operation at a time removes events for a person, whose hash is the second number, without an approval. */
+  removedEvents: 7_236_551,
   /** One call at a time closes a review, whose hash is the second number. */
   auditReviews: 7_236_541,
   /**

@@ -1,18 +1,30 @@
 import { randomUUID } from "node:crypto";
 import type { Input } from "@device-risk-signals/admin-api";
+import type { ApprovedOperation } from "../../approvals/approvals.ts";
 import { writeAudit } from "../../audit/audit.ts";
+import { countExportedAccounts } from "../../audit/opened-events.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { plural } from "../../messages/plural.ts";
-import { streamSnapshot } from "../../postgres/database.ts";
-import type { Executor } from "../../postgres/executor.ts";
+import { inTransaction, streamSnapshot } from "../../postgres/database.ts";
+import type { Executor, Transaction } from "../../postgres/executor.ts";
+import { LOCKS } from "../../postgres/locks.ts";
 import { exportAccount as partsOf } from "../../subject-requests/account-export.ts";
 import { findRequest } from "../../subject-requests/data-requests.ts";
 import { findAccountKnowledge } from "../../subject-requests/known-account.ts";
+import {
+  type Approval,
+  areApprovalsNeeded,
+  askForApproval,
+  findApprovalOf,
+  lockPersons,
+  openersOf,
+  OPERATOR_OR_PRIVACY,
+} from "./approvals.ts";
 import { invalid, reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
-import { requireReplayedJournal } from "./ports.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
 /** The audit entry of the export is written before its first line. */
 export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller, input }) => {
@@ -25,7 +37,14 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   const export_id = randomUUID();
   const entry = { ...agentOf(caller), operation: "account.export", outcome: "done", account, reason };
   const references = { export_id, ...(request_id !== undefined && { request_id }) };
-  await writeAudit(pool, audit, { ...entry, references });
+  const beyondLimit = await inTransaction(pool, async (transaction) => {
+    const { approval, needed } = await limitExports(ports, transaction, caller, input);
+    if (needed && !approval) return needed;
+    await approval?.use(transaction, 1);
+    await writeAudit(transaction, audit, { ...entry, references, ...(approval && { approvalId: approval.id }) });
+    return undefined;
+  });
+  if (beyondLimit) return askForApproval(ports, caller, beyondLimit, reason);
   const onProgress = (events: number): void => report(plural(events, "event"));
   const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
   // The snapshot is taken after the entry is written, so that the export also contains this access.
@@ -34,6 +53,32 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   );
   return { answer };
 };
+
+/**
+ * Limits the number of accounts that a person exports in 24 hours, in the transaction that writes the audit entry.
+ * @returns `needed`: the operation, if an export needs an approval. `approval`: the approval of it that can be used.
+ */
+async function limitExports(
+  ports: AdminPorts,
+  transaction: Transaction,
+  caller: Caller,
+  { account, request_id }: Input<"exportAccount">,
+): Promise<{ readonly needed?: ApprovedOperation; readonly approval?: Approval | undefined }> {
+  if (!areApprovalsNeeded(ports, caller)) return {};
+  // guard: parallel exports of a person do not pass the limit together
+  await lockPersons(transaction, LOCKS.exportedAccounts, caller);
+  const { pseudonymizer, audit } = await ports.keys();
+  const subject = pseudonymizer.subjectOf("account", account);
+  const others = await countExportedAccounts(transaction, audit, await openersOf(transaction, caller), subject);
+  // guard: an admin token, or a person beyond the limit, exports no account without an approval
+  if (caller.session && others < ports.config.service.exportedAccountsLimit) return {};
+  // The approval names the account by its MAC, because the approval outlives an erasure.
+  const parameters = { account_mac: subject.toString("hex"), request_id };
+  const plan = { ...parameters, exported_in_24_hours: others, by_admin_token: !caller.session };
+  const planned = { operation: "account.export", parameters, plan, events: 1, isExact: true } as const;
+  const needed = { ...planned, ...OPERATOR_OR_PRIVACY };
+  return { needed, approval: await findApprovalOf(ports, transaction, caller, needed) };
+}
 
 async function requireRequest(
   executor: Executor,

@@ -2,11 +2,15 @@ import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
 import type { ApprovalRow, ApprovedOperation, Asker } from "../../approvals/approvals.ts";
 import { personsOfActor } from "../../audit/actor-persons.ts";
 import { writeAudit } from "../../audit/audit.ts";
+import { countRemovedEvents, type Openers, REMOVAL_OPERATION } from "../../audit/opened-events.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
+import { findHoldersOfObtainedTokens } from "../../identity/admin-tokens.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import type { Clock } from "../../ports.ts";
+import { type Lock, lockTransactionNamed } from "../../postgres/advisory-locks.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Executor, Transaction } from "../../postgres/executor.ts";
+import { LOCKS } from "../../postgres/locks.ts";
 import { cursorOf, pageOf } from "./list-page.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -145,6 +149,17 @@ export function askerOf({ person, actor }: Caller): Asker {
   return { person, obtainedBy };
 }
 
+/** The people whose acts count towards the limits of the caller. */
+export async function openersOf(executor: Executor, { actor }: Caller): Promise<Openers> {
+  const persons = personsOfActor(actor);
+  return { persons, tokenPersons: await findHoldersOfObtainedTokens(executor, persons) };
+}
+
+/** Until the transaction ends, other transactions with this lock for a person of the caller wait. */
+export async function lockPersons(transaction: Transaction, lock: Lock, { actor }: Caller): Promise<void> {
+  for (const person of [...personsOfActor(actor)].sort()) await lockTransactionNamed(transaction, lock, person);
+}
+
 /** The approval that the caller could use now; `undefined` if there is none. */
 export async function findApprovalOf(
   ports: AdminPorts,
@@ -210,8 +225,12 @@ export interface EventsApproval {
   readonly confirm: (transaction: Transaction, events: number) => Promise<void>;
 }
 
+/** An operator or another person with the role privacy approves. */
+export const OPERATOR_OR_PRIVACY = { needed: ["operator", "privacy"], anyRole: true } as const;
+
 /**
- * Requires an approval by an operator or a second privacy person if an operation affects many events.
+ * Requires an approval by an operator or a second privacy person if an operation removes many events. The events that
+ * its person removed in 24 hours without an approval count too.
  * @throws approval-needed
  */
 export async function approveEvents(
@@ -220,18 +239,32 @@ export async function approveEvents(
   operation: Omit<ApprovedOperation, "needed" | "anyRole">,
   reason: string,
 ): Promise<EventsApproval> {
-  const { approvalEvents } = ports.config.service;
-  const needed = { needed: ["operator", "privacy"], anyRole: true } as const;
-  const asked = { ...operation, ...needed };
-  const isSmall = operation.events <= approvalEvents;
-  // guard(true): an operation that affects many events needs an approval
+  const isNeeded = async (executor: Executor, events: number): Promise<boolean> =>
+    events > 0 &&
+    areApprovalsNeeded(ports, caller) &&
+    events + (await countRemovedEvents(executor, (await ports.keys()).audit, await openersOf(executor, caller))) >
+      ports.config.service.approvalEvents;
+  // guard(false): an operation that affects many events needs an approval
   // fails: e2e/commands/remote-governance.test.ts › needs an approval
-  const approval = isSmall ? undefined : await requireApproval(ports, caller, asked, reason);
+  const needsApproval = await isNeeded(ports.pool, operation.events);
+  const asked = { ...operation, ...OPERATOR_OR_PRIVACY };
+  const approval = needsApproval ? await requireApproval(ports, caller, asked, reason) : undefined;
   const confirm = async (transaction: Transaction, events: number): Promise<void> => {
     if (approval) return approval.use(transaction, events);
+    if (events === 0 || !areApprovalsNeeded(ports, caller)) return;
+    // guard: parallel operations of a person do not pass the limit together
+    await lockPersons(transaction, LOCKS.removedEvents, caller);
     // guard(false): an operation without an approval also counts events that arrived since its plan
     // fails: e2e/commands/remote-governance.test.ts › came after its plan
-    if (events > approvalEvents && areApprovalsNeeded(ports, caller)) throw cameMeanwhile();
+    if (await isNeeded(transaction, events)) throw cameMeanwhile();
+    const { audit } = await ports.keys();
+    const references = { of: operation.operation, events: String(events) };
+    await writeAudit(transaction, audit, {
+      ...agentOf(caller),
+      operation: REMOVAL_OPERATION,
+      outcome: "done",
+      references,
+    });
   };
   return { ...(approval && { id: approval.id }), confirm };
 }
@@ -242,7 +275,7 @@ const notSigned = (id: string): string =>
 const cameMeanwhile = (): OperatorError =>
   new OperatorError(
     "approval-needed",
-    "More events have arrived since the plan, and the operation now needs an approval: repeat the command to ask for one.",
+    "More events have arrived or were removed since the plan, and the operation now needs an approval: repeat the command to ask for one.",
   );
 
 const notUsable = (id: string): OperatorError =>

@@ -4,6 +4,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { type ErasureSubject, subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
 import {
+  type HoldLift,
   type HoldOrderPorts,
   placeAndRecordHold,
   liftAndRecordHold,
@@ -11,7 +12,7 @@ import {
 } from "../../lifecycle/holds/hold-orders.ts";
 import { type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { type Approval, approveByPrivacy } from "./approvals.ts";
+import { type Approval, approveByPrivacy, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { runJournalOrder } from "./journal-orders.ts";
@@ -112,18 +113,28 @@ export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) 
   const { hold_id, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   const agent = agentOf(caller);
-  const events_released = await runJournalOrder(
-    ports,
-    async (owner, audit, orderPorts) => {
-      const events = await liftAndRecordHold(owner, isDryRun ? undefined : orderPorts(), hold_id, agent.actor, reason);
-      if (events === undefined) throw noHold(hold_id);
-      const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
-      await writeAudit(owner, audit, { ...entry, detail: { hold_id, events_released: events } });
-      return events;
-    },
-    isDryRun,
-  );
-  return { answer: { hold_id, events_released }, ...(isDryRun && auditedDryRun({ detail: { hold_id } })) };
+  const lift = { actor: agent.actor, reason };
+  const lifted = async (owner: OwnerTransaction, orderPorts?: HoldOrderPorts, by: HoldLift = lift): Promise<number> => {
+    const events = await liftAndRecordHold(owner, orderPorts, hold_id, by);
+    if (events === undefined) throw noHold(hold_id);
+    return events;
+  };
+  const planned = await runJournalOrder(ports, (owner) => lifted(owner), true);
+  if (isDryRun) {
+    return { answer: { hold_id, events_released: planned }, ...auditedDryRun({ detail: { hold_id } }) };
+  }
+  const plan = { hold_id, events_released: planned };
+  const wanted = { operation: "hold.lift", parameters: { hold_id, reason }, plan, events: planned };
+  const approval = await approveEvents(ports, caller, wanted, reason);
+  const events_released = await runJournalOrder(ports, async (owner, audit, orderPorts) => {
+    const onReleased = (events: number): Promise<void> => approval.confirm(owner, events);
+    const events = await lifted(owner, orderPorts(), { ...lift, onReleased });
+    const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
+    const detail = { hold_id, events_released: events };
+    await writeAudit(owner, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }), detail });
+    return events;
+  });
+  return { answer: { hold_id, events_released } };
 };
 
 function subjectOf({ account, action_id, event_id }: Input<"addHold">): HoldSubject {

@@ -3,16 +3,13 @@
  * person needs an approval by the role privacy for the case.
  */
 import type { ApprovedOperation } from "../../approvals/approvals.ts";
-import { personsOfActor } from "../../audit/actor-persons.ts";
 import { listOpenedEvents, type OpenedEvent } from "../../audit/opened-events.ts";
 import type { CaseRow } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { findHoldersOfObtainedTokens } from "../../identity/admin-tokens.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { lockTransactionNamed } from "../../postgres/advisory-locks.ts";
 import type { Transaction } from "../../postgres/executor.ts";
 import { LOCKS } from "../../postgres/locks.ts";
-import { areApprovalsNeeded, askerOf, askForApproval, findApprovalOf } from "./approvals.ts";
+import { areApprovalsNeeded, askerOf, askForApproval, findApprovalOf, lockPersons, openersOf } from "./approvals.ts";
 import type { AdminPorts } from "./ports.ts";
 
 /** Thrown to roll back the transaction of a read that needs an approval first. */
@@ -31,11 +28,9 @@ class BeyondLimit extends Error {
  */
 export async function lockOpenedEvents(ports: AdminPorts, transaction: Transaction, caller: Caller): Promise<void> {
   if (!areApprovalsNeeded(ports, caller)) return;
-  for (const person of [...personsOfActor(caller.actor)].sort()) {
-    // guard(drop): parallel reads do not pass the limit together
-    // fails: packages/server/src/admin/cases.test.ts › by parallel reads
-    await lockTransactionNamed(transaction, LOCKS.openedEvents, person);
-  }
+  // guard(drop): parallel reads do not pass the limit together
+  // fails: packages/server/src/admin/cases.test.ts › by parallel reads
+  await lockPersons(transaction, LOCKS.openedEvents, caller);
 }
 
 /** An event that a person opens with a case. */
@@ -59,10 +54,8 @@ export async function limitOpenedEvents(
 ): Promise<string | undefined> {
   if (!areApprovalsNeeded(ports, caller)) return undefined;
   const limit = ports.config.service.openedEventsLimit;
-  const persons = personsOfActor(caller.actor);
-  const openers = { persons, tokenPersons: await findHoldersOfObtainedTokens(transaction, persons) };
   const { approvals, audit } = await ports.keys();
-  const opened = await listOpenedEvents(transaction, audit, openers);
+  const opened = await listOpenedEvents(transaction, audit, await openersOf(transaction, caller));
   const events = eventsUnder(opened, null);
   // guard(true): a person opens no more events than the limit without an approval
   // fails: packages/server/src/admin/cases.test.ts › more events than the limit

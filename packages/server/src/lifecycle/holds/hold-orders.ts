@@ -76,15 +76,22 @@ export async function reviewAndRecordHold(
   return isReviewed;
 }
 
+export interface HoldLift {
+  readonly actor: string;
+  readonly reason: string;
+  /** Called with the number of events that become unreadable, before the journal gets the order. To refuse, it throws. */
+  readonly onReleased?: (events: number) => Promise<void>;
+}
+
 /** Lifts a hold in the database, and appends the order to the journal. @returns what `liftHold` returns. */
 export async function liftAndRecordHold(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
   holdId: string,
-  actor: string,
-  reason: string,
+  { actor, reason, onReleased }: HoldLift,
 ): Promise<number | undefined> {
   const released = await liftHold(executor, holdId, actor, reason);
+  if (released !== undefined) await onReleased?.(released);
   if (released !== undefined && ports) {
     await appendOrder<HoldLiftedEntry>(executor, ports, { kind: "hold-lifted", hold_id: holdId });
   }

@@ -44,10 +44,7 @@ const REQUESTS_PER_SECOND = 50;
 const MAX_REQUEST_BURST = 100;
 /** If an order takes longer than this, the answer has the status 202, and the address of the order. */
 const ANSWER_WITHIN_MS = 2_000;
-/**
- * Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. An
- * authentication that is still running counts as failed.
- */
+/** Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. */
 const FAILURE_RATE = 5;
 const FAILURE_BURST = 100;
 
@@ -293,15 +290,14 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
     const { raw } = request;
     const authentication = { pool: ports.pool, clock: ports.clock, adminSessions, origin: signIn?.origin };
     const peer = raw.socket.remoteAddress ?? "";
-    const waitSeconds = failures.take(peer);
-    // guard(false): past the limit, no answer says whether a guess is right
-    // fails: packages/server/src/admin/requests.test.ts › fails too often
-    if (waitSeconds > 0) throw tooMany(waitSeconds);
+    // A valid credential passes, because other people at its address can't keep it from the limit.
     const caller = await authenticate(authentication, raw).catch((error: unknown) => {
-      if (!(error instanceof AdminError)) failures.giveBack(peer);
+      const waitSeconds = error instanceof AdminError ? failures.take(peer) : 0;
+      // guard(false): failures of one address are limited
+      // fails: packages/server/src/admin/requests.test.ts › fails too often
+      if (waitSeconds > 0) throw tooMany(waitSeconds);
       throw error;
     });
-    failures.giveBack(peer);
     const { isAllowed, retryAfterSeconds } = throttle.take(caller.person);
     if (!isAllowed) throw tooMany(retryAfterSeconds);
     const scope = scopeOf(permission, caller.roles);

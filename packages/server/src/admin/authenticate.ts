@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { AdminSession, AdminSessions } from "../identity/admin-sessions.ts";
-import { findHolder } from "../identity/admin-tokens.ts";
+import { findHolder, hasTokenForm } from "../identity/admin-tokens.ts";
 import { type Caller, originOfSession, originOfToken } from "../identity/caller.ts";
 import { cookiesOf, SESSION_COOKIE } from "./operations/cookies.ts";
 import { AdminError } from "./operations/problem.ts";
@@ -40,7 +40,8 @@ export async function authenticate(authentication: Authentication, request: Inco
 
 async function callerOfToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
   const [, token] = BEARER_HEADER.exec(authorization) ?? [];
-  if (token === undefined) return undefined;
+  // guard: only a text of a token's form costs a statement of SQL
+  if (token === undefined || !hasTokenForm(token)) return undefined;
   const holder = await findHolder(pool, clock, token);
   if (holder) return callerOfHolder(holder);
   const session = await adminSessions.find(pool, clock, "login", token);

@@ -9,6 +9,9 @@ import { query, sql } from "../postgres/statement.ts";
 /** The form of a token: `drs_adm_` and 32 random bytes in base64url. */
 const ADMIN_TOKEN = /^drs_adm_[A-Za-z0-9_-]{43}$/;
 
+/** Whether a text has the form of an admin token or of the token of a login. */
+export const hasTokenForm = (text: string): boolean => ADMIN_TOKEN.test(text);
+
 /** The maximum lifetime of a token: 90 days. */
 export const MAX_TTL_MS = 90 * 86_400_000;
 
@@ -197,7 +200,6 @@ export async function findHolder(
   clock: Clock,
   token: string,
 ): Promise<AdminTokenHolder | undefined> {
-  if (!ADMIN_TOKEN.test(token)) return undefined;
   const now = new Date(clock.now()).toISOString();
   const row = (await query(executor, FIND_TOKEN, [hashOf(token), now])).rows[0];
   if (!row) return undefined;

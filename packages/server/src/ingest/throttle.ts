@@ -36,16 +36,10 @@ export interface FailureThrottle {
   take(peer: string): number;
 }
 
-/** A throttle that counts an attempt before its outcome is known. */
-export interface AttemptThrottle extends FailureThrottle {
-  /** Subtracts an attempt that did not fail from the count. */
-  giveBack(peer: string): void;
-}
-
 /** The other processes of the server, which limit the same names at the same rate. */
 export interface SharedRate {
   /**
-   * Reports to the other processes that this process counted requests for a name. A negative number subtracts requests.
+   * Reports to the other processes that this process counted requests for a name.
    */
   publish(name: string, requests: number): void;
   /** Registers the buckets of this process. */
@@ -88,14 +82,13 @@ export function failureThrottle(
   burst: number,
   clock: MonotonicClock,
   shared?: SharedRate,
-): AttemptThrottle {
+): FailureThrottle {
   const buckets = new LeakyBuckets(rate, burst, clock, shared);
   return {
     take(peer) {
       const { ok, waitMs } = buckets.take(sourceOf(peer));
       return ok ? 0 : Math.max(1, Math.ceil(waitMs / 1000));
     },
-    giveBack: (peer) => buckets.giveBack(sourceOf(peer)),
   };
 }
 
@@ -160,10 +153,6 @@ class LeakyBuckets {
     const ok = bucket.level <= this.#burst + ROUNDING_TOLERANCE;
     if (ok) this.#take(name, bucket, additionalCost);
     return this.#describe(ok, bucket);
-  }
-
-  giveBack(name: string): void {
-    this.#take(name, this.#bucket(name), -1);
   }
 
   /** Returns the bucket of a name, after updating its level to the present time. */

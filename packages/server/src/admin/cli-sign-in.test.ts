@@ -110,6 +110,42 @@ describe("a command that signs a person in", () => {
     expect((await exchange(code, verifier, { Origin: "https://evil.example" })).status).toBe(403);
   });
 
+  it.each(["cross-site", "same-site"])(
+    "asks the person first if a link of another site (%s) began it",
+    async (site) => {
+      const redirect_uri = `http://127.0.0.1:4711/a"b<i>&c`;
+      const url = beginUrl({ redirect_uri });
+      const page = await new Browser().request(url, {
+        headers: { "Sec-Fetch-Site": site, "Sec-Fetch-Dest": "document" },
+      });
+      expect(page).toMatchObject({ status: 200, text: expect.stringContaining("<code>drs login</code>") as string });
+      expect([page.text.includes("127.0.0.1:4711"), page.headers.get("Set-Cookie")]).toEqual([true, null]);
+      const fields = [...page.text.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]);
+      const unescaped = new Map(
+        fields.map(([name = "", value = ""]) => [
+          name,
+          value.replaceAll("&lt;", "<").replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
+        ]),
+      );
+      expect(unescaped).toEqual(new Map(new URL(url).searchParams));
+      const pressed = await new Browser().request(url, { headers: { "Sec-Fetch-Site": "same-origin" } });
+      expect(pressed.status).toBe(303);
+    },
+  );
+
+  it("is not begun as an image or in a frame, which also does not count towards the limit of the address", async () => {
+    listener.stopTime();
+    for (const destination of ["image", "iframe", "empty"]) {
+      for (let left = 30; left > 0; left--) {
+        const page = await new Browser().request(`${listener.url}/admin/v1/sign-in`, {
+          headers: { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": destination },
+        });
+        expect(page.status).toBe(403);
+      }
+    }
+    expect((await new Browser().request(beginUrl({}))).status).toBe(303);
+  });
+
   it.each([
     ["a redirect to another host", { redirect_uri: "https://evil.example/" }],
     ["a short state", { state: "short" }],

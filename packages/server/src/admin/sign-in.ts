@@ -93,22 +93,40 @@ export function addSignIn(
     const seconds = throttle.take(sourceOf(raw.socket.remoteAddress ?? ""));
     if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
   };
-  app.get(SIGN_IN_PATH, { onRequest, schema: { querystring: SIGN_IN_QUERY } }, async (request, reply) => {
+  const page = { onRequest: [requireNavigation, onRequest] };
+  app.get(SIGN_IN_PATH, { ...page, schema: { querystring: SIGN_IN_QUERY } }, async (request, reply) => {
     const { return: path, max_age: maxAge = null } = request.query as { return?: string; max_age?: number };
     const destination = { kind: "console", path: localPath(path ?? `${BASE_PATH}/session`) } as const;
     return begin(ports, signIn, { destination, maxAge }, reply);
   });
-  app.get(CLI_SIGN_IN_PATH, { onRequest, schema: { querystring: CLI_QUERY } }, async (request, reply) => {
+  app.get(CLI_SIGN_IN_PATH, { ...page, schema: { querystring: CLI_QUERY } }, async (request, reply) => {
     const query = request.query as CliQuery;
     const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query;
     const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
+    // guard: a link of another site signs nobody in without the person's consent
+    if (isFromOtherSite(request)) return reply.type("text/html; charset=utf-8").send(pageWithButton(query));
     return begin(ports, signIn, { destination, maxAge }, reply);
   });
-  app.get(CALLBACK_PATH, { onRequest }, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
+  app.get(CALLBACK_PATH, page, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
   app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE_BODY } }, async (request, reply) => {
     const { code, code_verifier: verifier } = request.body as Readonly<Record<"code" | "code_verifier", string>>;
     return reply.type("application/json").send(JSON.stringify(await exchange(ports, code, verifier)));
   });
+}
+
+/**
+ * Refuses pages that are loaded as an image or in a frame (https://www.w3.org/TR/fetch-metadata/), before they count
+ * towards the limit of their address.
+ */
+async function requireNavigation({ headers }: FastifyRequest): Promise<void> {
+  const destination = headers["sec-fetch-dest"];
+  // guard: a page of another site can't use up the sign-ins of an address
+  if (destination !== undefined && destination !== "document") throw new AdminError("cross-site");
+}
+
+function isFromOtherSite({ headers }: FastifyRequest): boolean {
+  const site = headers["sec-fetch-site"];
+  return site !== undefined && site !== "none" && site !== "same-origin";
 }
 
 async function begin({ pool, clock }: Ports, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
@@ -204,9 +222,21 @@ async function openConsole(
  * one of this origin; after a redirect, it would treat the request as one of the identity provider's page.
  */
 function pageWithLink(path: string): string {
-  const target = path.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const target = escaped(path);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
 }
+
+/** The page that a link of another site to the sign-in of a command leads to. */
+function pageWithButton(query: CliQuery): string {
+  const fields = Object.entries(query).map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(String(value))}">`,
+  );
+  const { host } = new URL(query.redirect_uri);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in a command</title></head><body><p>A page of another site asks to sign you in for a command that waits at <code>${escaped(host)}</code>. Continue only if you have just run <code>drs login</code> on this computer. Otherwise close this page.</p><form method="get" action="${CLI_SIGN_IN_PATH}">${fields.join("")}<button>Sign in for drs login</button></form></body></html>\n`;
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** Gives the command a code through the browser. Only the command can exchange it. */
 async function answerCommand(

@@ -161,6 +161,39 @@ describe("the role file of a server", () => {
     expect(await signIn()).toBe(403);
   });
 
+  test("ends sessions and tokens whose person or roles it no longer gives, on SIGHUP", async () => {
+    const file = roleFileOf(scene.provider.issuer);
+    const count = (): number => scene.server.stderr().split("role file reloaded").length;
+    const change = async (text: string): Promise<void> => {
+      const before = count();
+      await scene.writeRoles(text);
+      scene.server.process.kill("SIGHUP");
+      await until(async () => count() > before);
+    };
+    const statusOf = async (token: string): Promise<number> =>
+      (await fetch(`${publicUrl()}/admin/v1/session`, { headers: { Authorization: `Bearer ${token}` } })).status;
+    const issue = async (person: string): Promise<string> => {
+      const args = ["admin-token", "issue", "--person", person, "--role", "auditor", "--json"];
+      return objects<{ token: string }>((await runWithBreakGlass(environment, ...args)).stdout)[0]?.token ?? "";
+    };
+    const signInAgain = async (): Promise<string> => {
+      await login();
+      return readToken();
+    };
+    await change(file);
+    const [own, machine] = [await issue("j.doe"), await issue("machine")];
+    const first = await signInAgain();
+    await change(`${file}unlisted: admit\n`);
+    expect([await statusOf(first), await statusOf(own)], "an unrelated change").toEqual([200, 200]);
+    await change(file.replace("operator, privacy, auditor", "operator, auditor"));
+    expect([await statusOf(first), await statusOf(own)], "a role that was taken away").toEqual([401, 200]);
+    await change(file);
+    const second = await signInAgain();
+    await change(file.replace("j.doe", "another"));
+    expect(await Promise.all([second, own, machine].map(statusOf)), "a removed person").toEqual([401, 401, 200]);
+    await change(file);
+  });
+
   test("prevents the start if it is invalid", async () => {
     await scene.writeRoles("roles: {}");
     const run = await runDrs({ ...scene.environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" }, ["serve"]);

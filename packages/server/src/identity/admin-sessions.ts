@@ -134,6 +134,17 @@ export async function listSessions(executor: Executor, clock: Clock, page: Keyse
   return (await query(executor, LIST_SESSIONS, [nowOf(clock), at, id, page.limit])).rows;
 }
 
+const LIST_SIGNED_IN = sql(
+  "select session_id, identity, person, roles from admin_session where ended_at is null and expires_at > $1",
+  ["timestamptz"],
+  { session_id: "uuid", identity: "text", person: "text", roles: narrowed<Role[]>("text[]") },
+);
+
+/** The sessions that have not ended, also those that were idle, and codes that were not exchanged. */
+export async function listSignedIn(executor: Executor, clock: Clock) {
+  return (await query(executor, LIST_SIGNED_IN, [nowOf(clock)])).rows;
+}
+
 /**
  * Ends a session, so that its next request is refused.
  * @returns the person of the session; `undefined` if the session does not exist, has ended or has expired.

@@ -112,6 +112,19 @@ export async function revokeAdminToken(executor: Executor, clock: Clock, tokenId
   return rows[0]?.person;
 }
 
+const REVOKE_TOKENS_OF = sql(
+  `update admin_token set revoked_at = $2
+    where (person = any ($1) or obtained_by = any ($1)) and revoked_at is null and expires_at > $2
+    returning token_id, person`,
+  ["text[]", "timestamptz"],
+  { token_id: "uuid", person: "text" },
+);
+
+/** Revokes the tokens of people, and those that they obtained for others. @returns the revoked tokens. */
+export async function revokeTokensOf(executor: Executor, clock: Clock, people: readonly string[]) {
+  return (await query(executor, REVOKE_TOKENS_OF, [[...people], new Date(clock.now()).toISOString()])).rows;
+}
+
 const REVOKE_INITIAL = sql(
   "update admin_token set revoked_at = $1 where is_initial and revoked_at is null returning token_id",
   ["timestamptz"],

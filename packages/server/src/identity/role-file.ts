@@ -18,11 +18,14 @@ export class RoleFile {
   }
 
   /**
-   * Reads the file again. Active sessions keep their roles.
-   * @throws role-file-invalid; the previous mapping then stays active.
+   * Reads the file again.
+   * @returns the previous mapping. @throws role-file-invalid; the previous mapping then stays active.
    */
-  async reload(): Promise<void> {
-    this.current = await readMapping(this.#path);
+  async reload(): Promise<RoleMapping> {
+    const mapping = await readMapping(this.#path);
+    const before = this.current;
+    this.current = mapping;
+    return before;
   }
 }
 

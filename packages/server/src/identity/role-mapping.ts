@@ -165,7 +165,40 @@ export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Cl
   if (!values.ok) return values;
   const roles = ROLE_NAMES.filter((role) => values.values.some((value) => mapping.roles.get(value)?.includes(role)));
   if (roles.length === 0) return refused(`The role file gives a role to no value of the claim ${claim}.`);
-  return { ok: true, person: listed ?? `${UNLISTED_PERSON_PREFIX}${key.slice(0, 16)}`, roles };
+  return { ok: true, person: listed ?? unlistedName(key), roles };
+}
+
+const unlistedName = (key: string): string => `${UNLISTED_PERSON_PREFIX}${key.slice(0, 16)}`;
+
+/** A session of a person who signed in. */
+export interface SignedInSession {
+  /** The `identityKey`. */
+  readonly identity: string;
+  readonly person: string;
+  readonly roles: readonly Role[];
+}
+
+/**
+ * Whether a changed mapping still gives a session its person and its roles. The values of the claim are not stored.
+ * Therefore a role that the change took from any value is given to no session.
+ * @param before the mapping before the change.
+ */
+export function isStillGiven(mapping: RoleMapping, before: RoleMapping, session: SignedInSession): boolean {
+  const { identity, person, roles } = session;
+  const name = mapping.people.get(identity) ?? (mapping.admitsUnlisted ? unlistedName(identity) : undefined);
+  // guard: a person who was removed from the role file, or renamed, keeps no session
+  if (name !== person) return false;
+  const given = new Set([...mapping.roles.values()].flat());
+  const taken = new Set(
+    [...before.roles].flatMap(([value, had]) => had.filter((role) => !mapping.roles.get(value)?.includes(role))),
+  );
+  return roles.every((role) => given.has(role) && !taken.has(role));
+}
+
+/** The people whom a changed mapping no longer lists. */
+export function removedPeople(mapping: RoleMapping, before: RoleMapping): readonly string[] {
+  const listed = new Set(mapping.people.values());
+  return [...new Set(before.people.values())].filter((person) => !listed.has(person));
 }
 
 const refused = (advice: string) => ({ ok: false, advice }) as const;

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createAdminApi } from "../admin/admin-api.ts";
+import { endUngivenSessions } from "../admin/end-ungiven-sessions.ts";
 import { OrderWorker } from "../admin/order-worker.ts";
-import { portsOf } from "../admin/operations/ports.ts";
+import { type AdminPorts, portsOf } from "../admin/operations/ports.ts";
 import { isLoopback } from "../config/rules.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
@@ -16,7 +17,7 @@ import { describeDuration } from "../messages/duration.ts";
 import type { OnError } from "../ports.ts";
 import { openAdminConnection } from "../app/admin-connection.ts";
 import { CloseStack } from "../app/close-stack.ts";
-import { openSignIn } from "./open-sign-in.ts";
+import { openSignIn, type SignIn } from "./open-sign-in.ts";
 import { assembleEndpoint, type Endpoint } from "../app/endpoint.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { withSurfaces } from "../app/served-surfaces.ts";
@@ -62,9 +63,12 @@ export async function startService(system: System, logger: Logger, processes?: I
 
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");
   const signIn = surfaces.includes("admin") ? await openSignIn(system, administering) : undefined;
-  const api = surfaces.includes("admin")
+  const ports = surfaces.includes("admin")
+    ? portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake())
+    : undefined;
+  const api = ports
     ? await createAdminApi({
-        ports: portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake()),
+        ports,
         ...(signIn && { signIn }),
         document: ADMIN_OPENAPI_JSON,
         isClearAllowed: isLoopback(service.admin.host),
@@ -115,10 +119,7 @@ export async function startService(system: System, logger: Logger, processes?: I
     reload() {
       for (const one of followed) one.reload();
       processes?.reload();
-      signIn?.roleFile.reload().then(
-        () => logger.info("role file reloaded"),
-        (error: unknown) => onError(error, "reload role file"),
-      );
+      if (ports && signIn) reloadRoleFile(ports, signIn, reloads);
       reloadKeyEncryption(system, reloads);
     },
     async stop() {
@@ -131,6 +132,23 @@ export async function startService(system: System, logger: Logger, processes?: I
       await close();
     },
   };
+}
+
+/** Where the result of a reload is reported. */
+interface Reloads {
+  readonly logger: Logger;
+  readonly onError: OnError;
+}
+
+function reloadRoleFile(ports: AdminPorts, { roleFile }: SignIn, { logger, onError }: Reloads): void {
+  const reload = async (): Promise<void> => {
+    const before = await roleFile.reload();
+    await endUngivenSessions(ports, roleFile.current, before);
+  };
+  reload().then(
+    () => logger.info("role file reloaded"),
+    (error: unknown) => onError(error, "reload role file"),
+  );
 }
 
 /** The server of the events, which does not listen yet. */
@@ -175,10 +193,7 @@ export function logDependencies({ dependencies }: System, logger: Logger): void 
   });
 }
 
-export function reloadKeyEncryption(
-  { keyEncryption }: System,
-  { logger, onError }: { readonly logger: Logger; readonly onError: OnError },
-): void {
+export function reloadKeyEncryption({ keyEncryption }: System, { logger, onError }: Reloads): void {
   keyEncryption.reload().then(
     (isHeld) => isHeld && logger.info("key-encryption key reloaded"),
     (error: unknown) => onError(error, "reload key-encryption key"),

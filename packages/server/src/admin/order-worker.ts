@@ -32,7 +32,7 @@ import { OPERATIONS } from "./operations/operations.ts";
 import { sendLines } from "./operations/order-lines.ts";
 import { portsOfWorker } from "./operations/ports.ts";
 import { adminErrorOf } from "./operations/problem.ts";
-import { RECENT_MS } from "./operations/recent-sign-in.ts";
+import { isRecent } from "./operations/recent-sign-in.ts";
 
 const POLL_EVERY_MS = 1_000;
 /**
@@ -325,8 +325,8 @@ export class OrderWorker {
     if (recentSignIn !== true || authenticatedAt === undefined) return undefined;
     // guard(true): an order that needs a recent sign-in is refused if the sign-in in the database was not recent
     // fails: packages/server/src/admin/order-checks.test.ts › was not recent
-    const isRecent = authenticatedAt !== null && Date.parse(requestedAt) - Date.parse(authenticatedAt) <= RECENT_MS;
-    return isRecent ? undefined : refused("The sign-in of its caller was not recent.");
+    const wasRecent = authenticatedAt !== null && isRecent(Date.parse(authenticatedAt), Date.parse(requestedAt));
+    return wasRecent ? undefined : refused("The sign-in of its caller was not recent.");
   }
 
   async #holderOf({ tokenId, sessionId, requestedAt }: TakenOrder): Promise<Holder | undefined> {

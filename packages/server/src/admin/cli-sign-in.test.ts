@@ -111,7 +111,7 @@ describe("a command that signs a person in", () => {
   });
 
   it.each(["cross-site", "same-site"])(
-    "asks the person first if a link of another site (%s) began it",
+    "asks the person first if a link of another site (%s) leads to it",
     async (site) => {
       const redirect_uri = `http://127.0.0.1:4711/a"b<i>&c`;
       const url = beginUrl({ redirect_uri });
@@ -133,7 +133,7 @@ describe("a command that signs a person in", () => {
     },
   );
 
-  it("is not begun as an image or in a frame, which also does not count towards the limit of the address", async () => {
+  it("does not start as an image or in a frame, which also does not count towards the limit of the address", async () => {
     listener.stopTime();
     for (const destination of ["image", "iframe", "empty"]) {
       for (let left = 30; left > 0; left--) {

@@ -7,7 +7,7 @@ import type { AdminPorts } from "./operations/ports.ts";
 
 /**
  * Ends the sessions whose person or roles a changed role file no longer gives, and revokes the admin tokens of the
- * people whom it no longer lists, with those that they obtained for others.
+ * people whom it no longer lists, and the tokens that they obtained for others.
  * @param before the mapping before the change.
  */
 export async function endUngivenSessions(

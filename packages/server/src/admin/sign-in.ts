@@ -103,7 +103,7 @@ export function addSignIn(
     const query = request.query as CliQuery;
     const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query;
     const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
-    // guard: a link of another site signs nobody in without the person's consent
+    // guard: a link of another site signs a person in only with their consent
     if (isFromOtherSite(request)) return reply.type("text/html; charset=utf-8").send(pageWithButton(query));
     return begin(ports, signIn, { destination, maxAge }, reply);
   });

@@ -140,7 +140,7 @@ const LIST_SIGNED_IN = sql(
   { session_id: "uuid", identity: "text", person: "text", roles: narrowed<Role[]>("text[]") },
 );
 
-/** The sessions that have not ended, also those that were idle, and codes that were not exchanged. */
+/** The sessions that have not ended, also idle ones, and codes that were not exchanged. */
 export async function listSignedIn(executor: Executor, clock: Clock) {
   return (await query(executor, LIST_SIGNED_IN, [nowOf(clock)])).rows;
 }

@@ -120,7 +120,7 @@ const REVOKE_TOKENS_OF = sql(
   { token_id: "uuid", person: "text" },
 );
 
-/** Revokes the tokens of people, and those that they obtained for others. @returns the revoked tokens. */
+/** Revokes the tokens of people, and the tokens that they obtained for others. @returns the revoked tokens. */
 export async function revokeTokensOf(executor: Executor, clock: Clock, people: readonly string[]) {
   return (await query(executor, REVOKE_TOKENS_OF, [[...people], new Date(clock.now()).toISOString()])).rows;
 }

@@ -123,6 +123,24 @@ describe("drs login", () => {
     expect(run.stderr.text).toMatch(/The login ended at .*: run drs login/);
   });
 
+  test("ends with all sessions of its person by drs session revoke --person, and tokens by drs admin-token revoke", async () => {
+    await login();
+    const first = await readToken();
+    await login();
+    const both = drs("session", "revoke", "5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11", "--person", "j.doe");
+    expect(await both.code).toBe(2);
+    const tokens = drs("admin-token", "revoke", "--person", "j.doe");
+    expect(await tokens.code, tokens.stderr.text).toBe(0);
+    expect(tokens.stdout.text).toBe("There are no active admin tokens of this person.\n");
+    const run = drs("session", "revoke", "--person", "j.doe");
+    expect(await run.code, run.stderr.text).toBe(0);
+    expect(run.stdout.text.match(/^Ended /gm)?.length).toBeGreaterThanOrEqual(2);
+    for (const token of [first, await readToken()]) {
+      const headers = { Authorization: `Bearer ${token}` };
+      expect((await fetch(`${publicUrl()}/admin/v1/session`, { headers })).status).toBe(401);
+    }
+  });
+
   test("is valid for one server, and no other server gets its token", async () => {
     await login();
     const run = await runDrs({ XDG_CONFIG_HOME: folder(), DRS_ADMIN_URL: "http://127.0.0.1:9" }, ["token", "list"]);

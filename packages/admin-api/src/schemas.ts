@@ -98,3 +98,10 @@ export const event = object({
   }),
 });
 export type Event = Static<typeof event>;
+
+export const personName = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: "^[^()\\u0000]+$",
+  description: "The person, as the audit log names them.",
+});

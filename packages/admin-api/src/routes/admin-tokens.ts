@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { next, nullable, object, page, shownText, uuid } from "../schemas.ts";
+import { next, nullable, object, page, personName, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Admin tokens";
 
@@ -47,12 +47,7 @@ export const ADMIN_TOKEN_ROUTES = {
     recentSignIn: true,
     isShownOnce: true,
     body: object({
-      person: Type.String({
-        minLength: 1,
-        maxLength: 128,
-        pattern: "^[^()\\u0000]+$",
-        description: "Who uses it, as the audit log names them.",
-      }),
+      person: personName,
       roles: Type.Array(Type.Enum([...ROLE_NAMES]), { minItems: 1, maxItems: ROLE_NAMES.length, uniqueItems: true }),
       ttl_ms: Type.Integer({
         minimum: 1,
@@ -80,5 +75,16 @@ export const ADMIN_TOKEN_ROUTES = {
     params: object({ token_id: uuid("Id of the token, as the list shows it.") }),
     answer: object({ token_id: shownText() }),
     problems: ["not-found"],
+  },
+  revokeAdminTokensOf: {
+    method: "POST",
+    path: "/admin-tokens/revoke",
+    tag: TAG,
+    summary: "Revoke all admin tokens of a person, and the tokens that the person obtained for others",
+    permission: "admin-tokens.revoke",
+    operation: "admin-token.revoke",
+    access: "change",
+    body: object({ person: personName }),
+    answer: object({ token_ids: Type.Array(shownText()) }),
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { next, nullable, object, page, shownText, time, uuid } from "../schemas.ts";
+import { next, nullable, object, page, personName, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Session";
 
@@ -76,5 +76,16 @@ export const SESSION_ROUTES = {
     params: object({ session_id: uuid("Id of the session, as the list shows it.") }),
     answer: ended,
     problems: ["not-found"],
+  },
+  revokeSessionsOf: {
+    method: "POST",
+    path: "/sessions/revoke",
+    tag: TAG,
+    summary: "End all sessions of a person",
+    permission: "admin-tokens.revoke",
+    operation: "session.revoke",
+    access: "change",
+    body: object({ person: personName }),
+    answer: object({ session_ids: Type.Array(shownText()) }),
   },
 } as const satisfies Readonly<Record<string, Route>>;

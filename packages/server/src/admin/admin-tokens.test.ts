@@ -19,6 +19,19 @@ describe("an admin token", () => {
     await expect(client.call("readSession", {})).rejects.toMatchObject({ status: 401, code: "credentials-invalid" });
   });
 
+  it("is revoked with the other tokens of its person, and with tokens that this person obtained for others", async () => {
+    const clients = [
+      await listener.client(["auditor"], { person: "leaver-2" }),
+      await listener.client(["analyst"], { person: "leaver-2" }),
+      await listener.client(["auditor"], { person: "machine-2", obtainedBy: "leaver-2" }),
+    ];
+    const own = await listener.client(["auditor"], { person: "machine-2" });
+    const operator = await listener.client(["operator"]);
+    expect((await operator.call("revokeAdminTokensOf", { person: "leaver-2" })).token_ids).toHaveLength(3);
+    for (const client of clients) await expect(client.call("readSession", {})).rejects.toMatchObject({ status: 401 });
+    expect(await own.call("readSession", {})).toMatchObject({ person: "machine-2" });
+  });
+
   it("that has expired is rejected", async () => {
     const client = await listener.client(["auditor"], { at: Date.now() - 2 * 3_600_000 });
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });

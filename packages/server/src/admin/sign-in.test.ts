@@ -266,6 +266,17 @@ describe("a session of the console", () => {
     expect(await status(browser)).toBe(401);
   });
 
+  it("ends with all other sessions of its person when the operator revokes them", async () => {
+    const browsers = [await signing.signIn("3"), await signing.signIn("3")];
+    const other = await signing.signIn("1");
+    const { person } = (await session(browsers[0] as Browser)) as { person: string };
+    const client = await listener.client(["operator"]);
+    const { session_ids } = await client.call("revokeSessionsOf", { person });
+    expect(session_ids.length).toBeGreaterThanOrEqual(2);
+    expect(await Promise.all([...browsers, other].map((browser) => status(browser)))).toEqual([401, 401, 200]);
+    expect(await client.call("revokeSessionsOf", { person })).toEqual({ session_ids: [] });
+  });
+
   it("that has ended can't be revived by a login of the database", async () => {
     const browser = await signing.signIn();
     const { rows } = await scene.owner.query(

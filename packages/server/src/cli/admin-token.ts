@@ -3,10 +3,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { MAX_TTL_MS } from "../identity/admin-tokens.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
-import { count, example, name, ttl, uuid } from "./options.ts";
+import { count, example, idOrPerson, personName, ttl, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
-
-const MAX_PERSON_LENGTH = 128;
 
 interface IssueOptions {
   readonly person: string;
@@ -23,7 +21,7 @@ export function adminTokenCommand(context: Context): Command {
   command
     .command("issue")
     .description("Issue a token with fixed roles. It is shown once.")
-    .requiredOption("--person <name>", "who uses it, as the audit log names them", person)
+    .requiredOption("--person <name>", "who uses it, as the audit log names them", personName)
     .requiredOption("--role <role...>", `one or more of ${ROLE_NAMES.join(", ")}`, role)
     .addOption(
       new Option("--ttl <duration>", "how long it is valid; at most 90d").argParser(adminTtl).default(86_400_000, "1d"),
@@ -59,20 +57,19 @@ export function adminTokenCommand(context: Context): Command {
 
   command
     .command("revoke")
-    .description("Revoke an admin token; it is refused from then on.")
-    .argument("<token-id>", "the token_id that `list` shows", uuid)
+    .description("Revoke an admin token, or all that a person has or obtained.")
+    .argument("[token-id]", "the token_id that `list` shows", uuid)
+    .option("--person <name>", "revoke all tokens of this person", personName)
     .addHelpText("after", example("drs admin-token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
-    .action(async (tokenId: string) => {
-      await call(context, "revokeAdminToken", { token_id: tokenId });
-      print(context, `Revoked ${tokenId}.`);
+    .action(async (tokenId: string | undefined, { person }: { readonly person?: string }) => {
+      if ((tokenId === undefined) === (person === undefined)) throw idOrPerson("a token id");
+      if (tokenId !== undefined) await call(context, "revokeAdminToken", { token_id: tokenId });
+      const revoked =
+        person === undefined ? [tokenId] : (await call(context, "revokeAdminTokensOf", { person })).token_ids;
+      if (revoked.length === 0) print(context, "There are no active admin tokens of this person.");
+      for (const id of revoked) print(context, `Revoked ${id}.`);
     });
   return command;
-}
-
-function person(text: string): string {
-  const value = name("a person's name", MAX_PERSON_LENGTH)(text.trim());
-  if (/[()]/.test(value)) throw new InvalidArgumentError("a person's name has no parentheses.");
-  return value;
 }
 
 /** Adds a role to the list. Commander calls it for each role of the option. */

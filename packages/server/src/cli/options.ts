@@ -1,3 +1,4 @@
+import { OperatorError } from "../errors/operator-error.ts";
 import { isUuid } from "../identifiers/uuidv7.ts";
 import { parseDateTime } from "@device-risk-signals/contract";
 import { InvalidArgumentError } from "commander";
@@ -117,3 +118,14 @@ export function time(text: string): number {
 export function example(...lines: readonly string[]): string {
   return `\n${lines.length > 1 ? "Examples" : "Example"}:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
 }
+
+const MAX_PERSON_LENGTH = 128;
+
+export function personName(text: string): string {
+  const value = name("a person's name", MAX_PERSON_LENGTH)(text.trim());
+  if (/[()]/.test(value)) throw new InvalidArgumentError("a person's name has no parentheses.");
+  return value;
+}
+
+export const idOrPerson = (id: string): OperatorError =>
+  new OperatorError("wrong-usage", `Name either ${id} or --person.`);

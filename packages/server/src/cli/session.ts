@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { call } from "./call.ts";
 import { type Context, print } from "./context.ts";
-import { count, example, uuid } from "./options.ts";
+import { count, example, idOrPerson, personName, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 
 export function sessionCommand(context: Context): Command {
@@ -29,12 +29,17 @@ export function sessionCommand(context: Context): Command {
 
   command
     .command("revoke")
-    .description("End a session; its next request is refused.")
-    .argument("<session-id>", "the session_id that `list` shows", uuid)
+    .description("End a session, or all of a person; their next request is refused.")
+    .argument("[session-id]", "the session_id that `list` shows", uuid)
+    .option("--person <name>", "end all sessions of this person", personName)
     .addHelpText("after", example("drs session revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
-    .action(async (sessionId: string) => {
-      await call(context, "revokeSession", { session_id: sessionId });
-      print(context, `Ended ${sessionId}.`);
+    .action(async (sessionId: string | undefined, { person }: { readonly person?: string }) => {
+      if ((sessionId === undefined) === (person === undefined)) throw idOrPerson("a session id");
+      if (sessionId !== undefined) await call(context, "revokeSession", { session_id: sessionId });
+      const ended =
+        person === undefined ? [sessionId] : (await call(context, "revokeSessionsOf", { person })).session_ids;
+      if (ended.length === 0) print(context, "There are no active sessions of this person.");
+      for (const id of ended) print(context, `Ended ${id}.`);
     });
   return command;
 }

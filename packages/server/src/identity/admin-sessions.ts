@@ -145,6 +145,18 @@ export async function listSignedIn(executor: Executor, clock: Clock) {
   return (await query(executor, LIST_SIGNED_IN, [nowOf(clock)])).rows;
 }
 
+const END_SESSIONS_OF = sql(
+  `update admin_session set ended_at = $2 where person = $1 and ended_at is null and expires_at > $2
+    returning session_id`,
+  ["text", "timestamptz"],
+  { session_id: "uuid" },
+);
+
+/** Ends all sessions of a person. @returns their ids. */
+export async function endSessionsOf(executor: Executor, clock: Clock, person: string): Promise<readonly string[]> {
+  return (await query(executor, END_SESSIONS_OF, [person, nowOf(clock)])).rows.map(({ session_id }) => session_id);
+}
+
 /**
  * Ends a session, so that its next request is refused.
  * @returns the person of the session; `undefined` if the session does not exist, has ended or has expired.

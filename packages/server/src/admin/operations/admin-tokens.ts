@@ -5,6 +5,7 @@ import {
   issueAdminToken as issue,
   listAdminTokens as queryTokens,
   revokeAdminToken as revoke,
+  revokeTokensOf,
 } from "../../identity/admin-tokens.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inOwnerTransaction, inTransaction } from "../../postgres/database.ts";
@@ -69,4 +70,16 @@ export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, c
     await writeAudit(transaction, audit, { ...entry, detail: { token_id, person } });
   });
   return { answer: { token_id } };
+};
+
+export const revokeAdminTokensOf: Operation<"revokeAdminTokensOf"> = async ({ ports, caller, input: { person } }) => {
+  const { pool, clock } = ports;
+  const { audit } = await ports.keys();
+  const token_ids = await inTransaction(pool, async (transaction) => {
+    const revoked = (await revokeTokensOf(transaction, clock, [person])).map(({ token_id }) => token_id);
+    const entry = { ...agentOf(caller), operation: "admin-token.revoke", outcome: "done" };
+    await writeAudit(transaction, audit, { ...entry, detail: { person, token_ids: revoked } });
+    return revoked;
+  });
+  return { answer: { token_ids } };
 };

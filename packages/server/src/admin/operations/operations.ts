@@ -1,7 +1,7 @@
 import { listOrders, readOrder } from "./admin-orders.ts";
 import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
-import { issueAdminToken, listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
+import { issueAdminToken, listAdminTokens, revokeAdminToken, revokeAdminTokensOf } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
@@ -42,7 +42,7 @@ import { addRequest, closeRequest, extendRequest, listRequests } from "./request
 import { addRestriction, liftRestriction, listRestrictions } from "./restrictions.ts";
 import { readOverdue, readRetention, runRetention } from "./retention.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
-import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
+import { listSessions, readSession, revokeSession, revokeSessionsOf, signOut } from "./session.ts";
 import { closeReview, listReviews, openReview } from "./reviews.ts";
 import { readTimeline } from "./timeline.ts";
 import { verifyFeatures } from "./verify-features.ts";
@@ -54,6 +54,7 @@ export const OPERATIONS: Operations = {
   signOut,
   listSessions,
   revokeSession,
+  revokeSessionsOf,
   readHealth,
   readConfiguration,
   listEvents,
@@ -84,6 +85,7 @@ export const OPERATIONS: Operations = {
   listAdminTokens,
   issueAdminToken,
   revokeAdminToken,
+  revokeAdminTokensOf,
   listTokens,
   issueToken,
   revokeToken,

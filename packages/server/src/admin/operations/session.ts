@@ -1,6 +1,6 @@
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { endSession, listSessions as querySessions } from "../../identity/admin-sessions.ts";
+import { endSession, endSessionsOf, listSessions as querySessions } from "../../identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import { readInstallationId } from "../../lifecycle/recovery/installation.ts";
@@ -34,6 +34,18 @@ export const listSessions: Operation<"listSessions"> = async ({ ports, input }) 
 export const revokeSession: Operation<"revokeSession"> = async ({ ports, caller, input }) => {
   await end(ports, caller, input.session_id, "session.revoke");
   return { answer: { session_id: input.session_id } };
+};
+
+export const revokeSessionsOf: Operation<"revokeSessionsOf"> = async ({ ports, caller, input: { person } }) => {
+  const { pool, clock, keys } = ports;
+  const { audit } = await keys();
+  const session_ids = await inTransaction(pool, async (transaction) => {
+    const ended = await endSessionsOf(transaction, clock, person);
+    const entry = { ...agentOf(caller), operation: "session.revoke", outcome: "done" };
+    await writeAudit(transaction, audit, { ...entry, detail: { person, session_ids: ended } });
+    return ended;
+  });
+  return { answer: { session_ids: [...session_ids] } };
 };
 
 /** @throws not-found */

@@ -109,7 +109,7 @@ export const SETTINGS = {
     "DRS_OIDC_ROLES_CLAIM",
     text,
     "groups",
-    "Claim of the ID token, a text or a list of texts. The role file gives roles to its values.",
+    "Claim of the ID token, a text or a list of texts, by its name or by a path such as `realm_access.roles`. The role file gives roles to its values.",
   ),
   "service.admin.oidc.scopes": setting(
     "DRS_OIDC_SCOPES",

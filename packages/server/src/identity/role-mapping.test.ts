@@ -38,6 +38,40 @@ describe("a person who signs in", () => {
     expect(signIn({ groups: ["drs-privacy"] }, "2")).toMatchObject({ person: "j.doe" });
   });
 
+  test.each([
+    ["the list of groups that Okta sends", { groups: ["drs-analysts"] }, "groups"],
+    ["the one text", { groups: "drs-analysts" }, "groups"],
+    ["the nested roles of Keycloak", { realm_access: { roles: ["drs-analysts"] } }, "realm_access.roles"],
+    [
+      "the roles of a Keycloak client",
+      { resource_access: { drs: { roles: ["drs-analysts"] } } },
+      "resource_access.drs.roles",
+    ],
+    [
+      "the claim of Auth0 with a URL as its name",
+      { "https://drs.example/roles": ["drs-analysts"] },
+      "https://drs.example/roles",
+    ],
+  ])("gets roles from %s", (_, claims, claim) => {
+    const identity = { issuer: ISSUER, sub: "1" };
+    expect(mapIdentity(mappingOf(FILE), identity, claims, claim)).toMatchObject({ ok: true, roles: ["analyst"] });
+  });
+
+  test("gets roles from the path of a group, and none from a name that every object has", () => {
+    const file = FILE.replace("drs-analysts", "/staff/drs-analysts");
+    expect(signIn({ groups: ["/staff/drs-analysts"] }, "1", file)).toMatchObject({ ok: true });
+    for (const claim of ["constructor.name", "groups.length", "groups.0"]) {
+      const identity = { issuer: ISSUER, sub: "1" };
+      expect(mapIdentity(mappingOf(FILE), identity, { groups: ["drs-analysts"] }, claim)).toMatchObject({ ok: false });
+    }
+  });
+
+  test("with an identity that the file does not list is refused with the identity to add, with escapes", () => {
+    expect(signIn({ groups: ["drs-analysts"] }, 'a"\n')).toMatchObject({
+      advice: `The role file does not list this identity: {"issuer":"${ISSUER}","sub":"a\\"\\n"}.`,
+    });
+  });
+
   test("with an identity that the file does not list is refused, unless the file admits such identities as separate people", () => {
     const claims = { groups: ["drs-analysts"] };
     expect(signIn(claims, "3")).toMatchObject({ ok: false });

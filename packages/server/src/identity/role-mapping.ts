@@ -147,8 +147,8 @@ function readIdentity(value: unknown, path: string, report: ReportProblem): Iden
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * A person who signed in, or advice on what must change before this identity can sign in. The advice contains no value
- * of a claim.
+ * A person who signed in, or advice on what must change before this identity can sign in. Of the claims, the advice
+ * contains at most issuer and subject, for the role file.
  */
 export type Mapped =
   | { readonly ok: true; readonly person: string; readonly roles: readonly Role[] }
@@ -160,7 +160,10 @@ export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Cl
   const listed = mapping.people.get(key);
   // guard(false): an identity that the file does not list may not sign in, unless the file admits unlisted ones
   // fails: packages/server/src/identity/role-mapping.test.ts › that the file does not list
-  if (listed === undefined && !mapping.admitsUnlisted) return refused("The role file does not list this identity.");
+  if (listed === undefined && !mapping.admitsUnlisted) {
+    const { issuer, sub } = identity;
+    return refused(`The role file does not list this identity: ${JSON.stringify({ issuer, sub })}.`);
+  }
   const values = valuesOf(claims, claim);
   if (!values.ok) return values;
   const roles = ROLE_NAMES.filter((role) => values.values.some((value) => mapping.roles.get(value)?.includes(role)));
@@ -211,7 +214,7 @@ function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly s
   // fails: packages/server/src/identity/role-mapping.test.ts › overage
   if (isOverage(claims, claim))
     return refused(`The ID token has too many values of the claim ${claim} to list. ${FEWER_GROUPS_ADVICE}`);
-  const value = claims[claim];
+  const value = claimAt(claims, claim);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (value === undefined || !values.every((item) => typeof item === "string")) {
     return refused(
@@ -223,6 +226,17 @@ function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly s
   if (values.length > MAX_VALUES)
     return refused(`The claim ${claim} has more than ${MAX_VALUES} values. ${FEWER_GROUPS_ADVICE}`);
   return { ok: true, values };
+}
+
+/** The claim with this name, or the member at this path of names with dots between them: `realm_access.roles`. */
+function claimAt(claims: Claims, claim: string): unknown {
+  if (Object.hasOwn(claims, claim)) return claims[claim];
+  return claim
+    .split(".")
+    .reduce<unknown>(
+      (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      claims,
+    );
 }
 
 /**

@@ -5,10 +5,10 @@ import { IsolatedProcess } from "./isolated-process.ts";
 
 const text = (name: string): string => readFileSync(new URL(`../sandbox/${name}`, import.meta.url), "utf8");
 export const REALM = text("realm.js");
-const PROGRAM = `"use strict";\nconst REALM = ${JSON.stringify(REALM)};\n${text("child.js")}`;
+const PROGRAM = `"use strict";\nconst REALM = ${JSON.stringify(REALM)}, WATCH = ${text("watch.js")}\n${text("child.js")}`;
 
 // A definition that reaches an object of the main realm can't change what the main program uses.
-const ARGUMENTS = ["--frozen-intrinsics", "--eval", PROGRAM];
+export const V8_ARGUMENTS = ["--frozen-intrinsics", "--eval", PROGRAM];
 
 /**
  * Milliseconds of processor time that the process needed to load the bundles, or the index of a bundle that can't be
@@ -18,7 +18,7 @@ export type Loaded = { readonly loadMs: number } | { readonly broken: number };
 
 /** A process that computes features on V8. It has no permission to read files. */
 export class Child {
-  readonly #process = new IsolatedProcess(ARGUMENTS);
+  readonly #process = new IsolatedProcess(V8_ARGUMENTS);
 
   async load(bundles: readonly SandboxBundle[], budget: number, deadlineMs: number): Promise<Loaded | undefined> {
     const answer = await this.#process.ask({ bundles, budget }, deadlineMs);

@@ -15,16 +15,11 @@ const LOOK_EVERY_MS = 20;
 /** The line by which a process reports that it continues to compute. */
 const PROGRESS = ".";
 
-/** Processes that have not ended. A process that computes without end would outlive this one. */
-const running = new Set<ChildProcess>();
-process.on("exit", () => {
-  for (const one of running) one.kill("SIGKILL");
-});
-
 /**
  * A child process of Node without environment variables and child processes, in the root folder. On Node 26 it has no
  * network. It reads and writes JSON, one text a line, and answers each text with one. Before an answer it may write
- * lines that report progress.
+ * lines that report progress. Its program watches itself (`sandbox/watch.js`), so that it ends after this process, even
+ * if a definition in it does not end.
  */
 export class IsolatedProcess {
   readonly #process: ChildProcess | undefined;
@@ -54,9 +49,6 @@ export class IsolatedProcess {
     stdin?.on("error", () => {});
     stdout?.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
     if (pid === undefined) return;
-    const child = this.#process;
-    running.add(child);
-    child.once("exit", () => running.delete(child));
     endFirst(pid);
   }
 
@@ -142,9 +134,19 @@ export class IsolatedProcess {
 
 /** @returns `undefined` if the system has no memory for a process. */
 function start(args: readonly string[]): ChildProcess | undefined {
-  const flags = ["--permission", "--disallow-code-generation-from-strings", `--max-old-space-size=${HEAP_MB}`];
+  const flags = [
+    "--permission",
+    // The program drops this permission when it has started the thread that watches it.
+    "--allow-worker",
+    "--disallow-code-generation-from-strings",
+    `--max-old-space-size=${HEAP_MB}`,
+  ];
   try {
-    return spawn(process.execPath, [...flags, ...args], { env: {}, cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
+    return spawn(process.execPath, [...flags, ...args, String(process.pid)], {
+      env: {},
+      cwd: "/",
+      stdio: ["pipe", "pipe", "ignore"],
+    });
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
  * The main program of the process that computes features. It gets no environment, file or network, and speaks JSON, one
- * text a line: first the bundles, then batches. `REALM` is the text of `realm.js`.
+ * text a line: first the bundles, then batches. `REALM` is the text of `realm.js`, and `WATCH` the value of `watch.js`.
  */
 {
   const vm = process.getBuiltinModule("node:vm");
@@ -11,11 +11,14 @@
     microtaskMode: "afterEvaluate",
   });
   process.on("unhandledRejection", () => {});
+  const watch = WATCH(Number(process.argv.at(-1)));
   const harness = vm.runInContext(REALM, context);
   const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
   const ATTEMPTS = 3;
   /** The parent ends a process that has neither answered nor reported progress for a time. */
   const REPORT_EVERY_MS = 100;
+  /** Milliseconds of processor time in which the bundles load, or one event is computed. */
+  const STEP_MS = 3_000;
 
   let features = 0;
   let budgetMs = 1;
@@ -73,6 +76,7 @@
         process.stdout.write(".\n");
         reported = performance.now();
       }
+      watch.begin(STEP_MS);
       const found = slowFeatures(event, wanted);
       for (const feature of found) slow.set(feature, event);
       if (found.length > 0) wanted = wanted.filter((feature) => !slow.has(feature));
@@ -87,6 +91,8 @@
     if (!chunk.endsWith("\n")) return;
     const message = JSON.parse(chunks.join(""));
     chunks = [];
+    watch.begin(STEP_MS);
     answer(message.bundles ? load(message) : run(message));
+    watch.rest();
   });
 }

@@ -3,6 +3,8 @@
  * then each bundle, then cases. A loop in a function of the engine itself does not end at the deadline: the parent then
  * kills this process.
  */
+import { readFileSync } from "node:fs";
+import { runInThisContext } from "node:vm";
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
 
@@ -12,6 +14,11 @@ const STACK_BYTES = 256 * 1024;
 /** After an interruption, the results of the cases before it are read within this time. */
 const READ_MS = 1_000;
 
+/** Milliseconds of processor time that an answer may need in addition to the time limit of the engine. */
+const ANSWER_MS = 3_000;
+
+const watchText = readFileSync(new URL("watch.js", import.meta.url), "utf8");
+const watch = runInThisContext(watchText)(Number(process.argv.at(-1)));
 const quickJs = await newQuickJSWASMModuleFromVariant(variant);
 const runtime = quickJs.newRuntime();
 runtime.setMemoryLimit(MEMORY_BYTES);
@@ -65,5 +72,7 @@ for await (const chunk of process.stdin.setEncoding("utf8")) {
   if (!chunk.endsWith("\n")) continue;
   const message = JSON.parse(chunks.join(""));
   chunks = [];
+  watch.begin((message.deadlineMs ?? 0) + ANSWER_MS);
   process.stdout.write(`${JSON.stringify(answerTo(message))}\n`);
+  watch.rest();
 }

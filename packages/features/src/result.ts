@@ -4,16 +4,11 @@ import type { Reading, Unobserved } from "./reading.ts";
 /** A value of a feature: a boolean for `flag`, a string for `category`, a number for `count` and `number`. */
 export type FeatureValue = boolean | string | number;
 
-/** Why a feature failed. The cause is its program or a busy machine, not the states of its inputs. */
-export const FAILURES = [
-  "threw",
-  "over-budget",
-  "not-a-value",
-  "wrong-type",
-  "too-large",
-  "no-value",
-  "paused",
-] as const;
+/**
+ * Why a feature failed. The cause is its program or a busy machine, not the states of its inputs. `time-limit`: it was
+ * too slow for the event, or its account had no computing time left. Another computation may give another result.
+ */
+export const FAILURES = ["threw", "time-limit", "not-a-value", "wrong-type", "too-large", "no-value"] as const;
 export type Failure = (typeof FAILURES)[number];
 
 export const RESULT_STATES = [
@@ -46,6 +41,10 @@ export type Result = { readonly inputs: readonly InputState[] } & (
   | { readonly state: "mixed" }
   | { readonly state: "failed"; readonly failure: Failure }
 );
+
+/** Whether another computation may give another result, so that this one must not be compared. */
+export const isTimeLimited = (result: { readonly state: string; readonly failure?: string }): boolean =>
+  result.state === "failed" && result.failure === "time-limit";
 
 const REASONS: ReadonlySet<string> = new Set(SKIPPED_REASONS);
 

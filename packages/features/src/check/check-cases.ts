@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle } from "../manifest.ts";
-import type { Result } from "../result.ts";
+import { isTimeLimited, type Result } from "../result.ts";
 import { NotLoadable, openRunner } from "../runner/runner.ts";
 import { type Case, readCase } from "./cases.ts";
 import { writeResult } from "./fixtures.ts";
@@ -56,7 +56,7 @@ async function compareEngines(
     read: readCase(bundles[one.feature] as Bundle, one.case),
   }));
   const [onV8, inReverse] = await computeInV8(bundles, runnable);
-  const stopped = new Set(runnable.flatMap(({ feature }, at) => (wasStopped(onV8[at] as Result) ? [feature] : [])));
+  const stopped = new Set(runnable.flatMap(({ feature }, at) => (isTimeLimited(onV8[at] as Result) ? [feature] : [])));
   const finished = runnable.filter(({ feature }) => !stopped.has(feature));
   const onQuickJs = new Map(
     (await computeInQuickJs(bundles, finished, quickJsMs)).map((result, at) => [finished[at], result]),
@@ -87,12 +87,12 @@ async function computeInV8(
 }
 
 function caseProblems({ expected }: Case, result: Result, inReverse: Result, onQuickJs: Result): string[] {
-  if (wasStopped(onQuickJs)) return ["QuickJS does not finish this case, or one before it, in time"];
+  if (isTimeLimited(onQuickJs)) return ["QuickJS does not finish this case, or one before it, in time"];
   const [v8Result, reverseResult, quickJsResult] = [result, inReverse, onQuickJs].map(writeResult);
   if (!isDeepStrictEqual(v8Result, quickJsResult)) {
     return [`V8 gives ${JSON.stringify(v8Result)}, QuickJS gives ${JSON.stringify(quickJsResult)}`];
   }
-  if (!isDeepStrictEqual(v8Result, reverseResult) && !wasStopped(inReverse)) {
+  if (!isDeepStrictEqual(v8Result, reverseResult) && !isTimeLimited(inReverse)) {
     return [
       `the result is ${JSON.stringify(v8Result)}, and ${JSON.stringify(reverseResult)} after other cases: the definition keeps state between events`,
     ];
@@ -101,7 +101,3 @@ function caseProblems({ expected }: Case, result: Result, inReverse: Result, onQ
   if (isDeepStrictEqual(v8Result, expected)) return [];
   return [`expected ${JSON.stringify(expected)}, the result is ${JSON.stringify(v8Result)}`];
 }
-
-/** Whether the runner stopped the program because of its budget, which depends on the speed of the machine. */
-const wasStopped = (result: Result): boolean =>
-  "failure" in result && (result.failure === "over-budget" || result.failure === "paused");

@@ -10,8 +10,8 @@ it("QuickJS keeps the results before the case that its deadline interrupts", asy
   const started = performance.now();
   expect(await computeInQuickJs([value, loop], cases, 1_000)).toMatchObject([
     { state: "observed", value: true },
-    { state: "failed", failure: "paused" },
-    { state: "failed", failure: "paused" },
+    { state: "failed", failure: "time-limit" },
+    { state: "failed", failure: "time-limit" },
   ]);
   expect(performance.now() - started, "far from the minute of a command").toBeLessThan(20_000);
 });
@@ -26,7 +26,7 @@ it("QuickJS is ended if one of its own functions does not return", async () => {
   const native = bundleOf("() => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)", { id: "native" });
   const read = () => ({ state: "observed", value: true }) as const;
   const cases = [0, 1].map((feature) => ({ feature, read }));
-  const paused = { state: "failed", failure: "paused" };
+  const paused = { state: "failed", failure: "time-limit" };
   expect(await computeInQuickJs([value, native], cases, 100)).toMatchObject([paused, paused]);
 });
 

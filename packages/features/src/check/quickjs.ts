@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Bundle } from "../manifest.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
-import { readComputed } from "../runner/answers.ts";
+import { readCells } from "../runner/answers.ts";
 import { REALM } from "../runner/child-process.ts";
 import { type Cell, encodeBatch, InputLayout } from "../runner/input-layout.ts";
 import { IsolatedProcess } from "../runner/isolated-process.ts";
@@ -25,7 +25,7 @@ const ANSWER_MS = 2_000;
  * Computes cases on QuickJS, an engine that shares no code with V8, in a process of its own.
  *
  * @param deadlineMs the time limit for loading a program, and for the cases.
- * @returns the results; `failed` with `paused` for the case that the deadline interrupted and for all later cases, and
+ * @returns the results; `failed` with `time-limit` for the case that the deadline interrupted and for all later cases, and
  * for all cases if the process ended or had to be killed.
  * @throws NotLoadable for a program that QuickJS does not load, or not before the deadline. The message names it.
  * @throws NotStarted
@@ -48,13 +48,18 @@ export async function computeInQuickJs(
       throw new NotLoadable(`QuickJS can't load the program of ${id}@${version}, or not in time`);
     }
     const answer = await engine.ask(
-      { batch: encodeBatch(readings), cases: cases.map(({ feature }, event) => [feature, event]), deadlineMs },
+      {
+        batch: encodeBatch(readings),
+        size: cases.length,
+        cases: cases.map(({ feature }, event) => [feature, event]),
+        deadlineMs,
+      },
       deadlineMs + ANSWER_MS,
     );
     const { cells: text } = (answer ?? {}) as { readonly cells?: unknown };
-    const cells = readComputed({ slow: [], cells: text }, cases.length, bundles.length)?.cells ?? [];
+    const cells = readCells(text, { events: cases.length, features: bundles.length }) ?? [];
     return cases.flatMap(({ feature }, event) =>
-      inputLayout.results(readings[event] ?? [], cells[event] ?? bundles.map((): Cell => "not-computed"), [feature]),
+      inputLayout.results(readings[event] ?? [], cells[event] ?? bundles.map((): Cell => "time-limit"), [feature]),
     );
   } finally {
     await engine.kill();

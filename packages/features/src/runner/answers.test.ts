@@ -1,25 +1,34 @@
 import { describe, expect, it } from "vitest";
-import { readComputed } from "./answers.ts";
+import { readPart, readPlace } from "./answers.ts";
 
-const answer = (cells: unknown, slow: unknown = []): unknown => ({ slow, cells: JSON.stringify(cells) });
+const answer = (cells: unknown, slow: unknown = [], left: unknown = [1]): unknown => ({
+  slow,
+  cells: JSON.stringify(cells),
+  left,
+});
+const ONE = { events: 1, features: 1, shares: 1 };
 
-describe("an answer of the process that computes features", () => {
-  it("has a cell for each feature of each event", () => {
+describe("a part of an answer of the process that computes features", () => {
+  it("has a cell for each feature of each of its events", () => {
     const cells = [
       [[true], null],
       [["x".repeat(256)], "threw"],
-      [[1.5], "not-computed"],
+      [[1.5], "time-limit"],
     ];
-    expect(readComputed(answer(cells, [[1, 0]]), 3, 2)).toEqual({ slow: [[1, 0]], cells });
+    const size = { events: 4, features: 2, shares: 2 };
+    const part = { slow: [[1, 0]], cells, left: [0, -1.5] };
+    expect(readPart(answer(cells, part.slow, part.left), size)).toEqual(part);
   });
 
   it.each<[what: string, answer: unknown]>([
     ["nothing", undefined],
     ["null", null],
     ["a text", "x"],
-    ["an answer without cells", { slow: [] }],
-    ["cells that are no JSON", { slow: [], cells: "[" }],
-    ["too few events", answer([])],
+    ["no cells", { slow: [], left: [1] }],
+    ["cells that are no JSON", { slow: [], cells: "[", left: [1] }],
+    ["no time", { slow: [], cells: "[]" }],
+    ["the time of too few accounts", answer([], [], [])],
+    ["a time that is no number", answer([], [], [null])],
     ["too many events", answer([[[true]], [[true]]])],
     ["too few features", answer([[]])],
     ["too many features", answer([[[true], [true]]])],
@@ -36,7 +45,12 @@ describe("an answer of the process that computes features", () => {
     ["a negative index", answer([[[true]]], [[-1, 0]])],
     ["a pair of three", answer([[[true]]], [[0, 0, 0]])],
     ["slow features that are no list", answer([[[true]]], { length: 0 })],
-  ])("with %s is no answer", (_, given) => {
-    expect(readComputed(given, 1, 1)).toBeUndefined();
+  ])("with %s is no part", (_, given) => {
+    expect(readPart(given, ONE)).toBeUndefined();
+  });
+
+  it("names what ended a process by a feature and an event of the batch", () => {
+    expect(readPlace([0, 0], ONE)).toEqual([0, 0]);
+    for (const place of [[0, 1], [1, 0], [0], "00", null]) expect(readPlace(place, ONE)).toBeUndefined();
   });
 });

@@ -1,38 +1,64 @@
 import { FAILURES } from "../result.ts";
 import type { Cell } from "./input-layout.ts";
 
-/** The answer of the child process to a batch. A definition may have changed it, so nothing in it is trusted. */
-export interface Computed {
-  /** Features that exceeded their budget, with the index of the event. */
-  readonly slow: readonly (readonly [feature: number, event: number])[];
-  /** For each event the cell of each feature. */
+/** A feature and an event, by their indexes. */
+export type Place = readonly [feature: number, event: number];
+
+/** How many there are of each in a batch. */
+export interface BatchSize {
+  readonly events: number;
+  readonly features: number;
+  readonly shares: number;
+}
+
+/** A part of the answer of the child process. A definition may have changed it, so nothing in it is trusted. */
+export interface Part {
+  /** Features that exceeded their budget for an event. */
+  readonly slow: readonly Place[];
+  /** The cell of each feature, for each event that follows the events of the part before. */
   readonly cells: readonly (readonly Cell[])[];
+  /** Milliseconds that are left of each share. */
+  readonly left: readonly number[];
 }
 
 /** Maximum number of characters of a value, as in `sandbox/realm.js`. */
 const MAX_TEXT = 256;
-const WORDS: ReadonlySet<unknown> = new Set([...FAILURES, "not-computed", null]);
+const WORDS: ReadonlySet<unknown> = new Set([...FAILURES, null]);
+
+const isIndex = (value: unknown, end: number): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < end;
+
+/** Reads what the process computes when it ends. @returns `undefined` if it is no such place. */
+export function readPlace(value: unknown, { features, events }: BatchSize): Place | undefined {
+  const isPlace =
+    Array.isArray(value) && value.length === 2 && isIndex(value[0], features) && isIndex(value[1], events);
+  return isPlace ? (value as unknown as Place) : undefined;
+}
 
 /**
- * Reads the answer of a child process.
- * @param answer the parsed JSON text: `slow`, and `cells` as JSON text.
- * @returns `undefined` if the answer is not one of a batch with these numbers of events and features.
+ * Reads a part of the answer of a child process.
+ * @param answer the parsed JSON text: `slow`, `left`, and `cells` as JSON text.
+ * @returns `undefined` if the part is not one of a batch of this size.
  */
-export function readComputed(answer: unknown, events: number, features: number): Computed | undefined {
-  const { slow, cells } = (answer ?? {}) as { readonly slow?: unknown; readonly cells?: unknown };
+export function readPart(answer: unknown, size: BatchSize): Part | undefined {
+  const { slow, cells, left } = (answer ?? {}) as Partial<Record<string, unknown>>;
+  const rows = readCells(cells, size);
+  const isTime = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+  // guard: an answer that a definition changed is no answer
+  if (!Array.isArray(slow) || !slow.every((place) => readPlace(place, size)) || !rows) return undefined;
+  if (!Array.isArray(left) || left.length !== size.shares || !left.every(isTime)) return undefined;
+  return { slow, cells: rows, left };
+}
+
+/** @param cells JSON text. @returns `undefined` if they are not the cells of at most so many events. */
+export function readCells(
+  cells: unknown,
+  { events, features }: Pick<BatchSize, "events" | "features">,
+): readonly (readonly Cell[])[] | undefined {
   const rows = typeof cells === "string" ? parsed(cells) : undefined;
-  const isIndex = (value: unknown, end: number): boolean =>
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) < end;
-  const isSlow = (pair: unknown): boolean =>
-    Array.isArray(pair) && pair.length === 2 && isIndex(pair[0], features) && isIndex(pair[1], events);
   const isRow = (row: unknown): boolean => Array.isArray(row) && row.length === features && row.every(isCell);
-  // guard(false): an answer that a definition changed is no answer
-  // fails: packages/features/src/runner/answers.test.ts › is no answer
-  if (!Array.isArray(slow) || !slow.every(isSlow) || !Array.isArray(rows)) return undefined;
-  // guard(false): an answer has a cell for each feature of each event
-  // fails: packages/features/src/runner/answers.test.ts › is no answer
-  if (rows.length !== events || !rows.every(isRow)) return undefined;
-  return { slow, cells: rows };
+  // guard: an answer has a cell for each feature of each event
+  return Array.isArray(rows) && rows.length <= events && rows.every(isRow) ? rows : undefined;
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Computed, readComputed } from "./answers.ts";
+import { type BatchSize, type Part, type Place, readPart, readPlace } from "./answers.ts";
 import type { SandboxBundle } from "./input-layout.ts";
 import { IsolatedProcess } from "./isolated-process.ts";
 
@@ -16,36 +16,69 @@ export const V8_ARGUMENTS = ["--frozen-intrinsics", "--eval", PROGRAM];
  */
 export type Loaded = { readonly loadMs: number } | { readonly broken: number };
 
+export interface Limits {
+  /** Milliseconds that one feature may take for one event. */
+  readonly budgetMs: number;
+  /** After this number of milliseconds of processor time, the feature ends its process. */
+  readonly endMs: number;
+}
+
+/** What `sandbox/child.js` gets for a batch. */
+export interface BatchRequest {
+  /** The encoded events. */
+  readonly batch: string;
+  /** For each event the index of its share. */
+  readonly owners: readonly number[];
+  /**
+   * The time of an account: what is left of it, and the features that were too slow for it. They are not computed if no
+   * more is left than `low`.
+   */
+  readonly shares: readonly { readonly left: number; readonly low: number; readonly slow: readonly number[] }[];
+  /** What ended a process before, and is not computed. */
+  readonly ended: readonly Place[];
+  /** Whether the process reports each feature before it computes it. */
+  readonly isCareful: boolean;
+}
+
 /** A process that computes features on V8. It has no permission to read files. */
 export class Child {
   readonly #process = new IsolatedProcess(V8_ARGUMENTS);
 
-  async load(bundles: readonly SandboxBundle[], budget: number, deadlineMs: number): Promise<Loaded | undefined> {
-    const answer = await this.#process.ask({ bundles, budget }, deadlineMs);
+  async load(bundles: readonly SandboxBundle[], limits: Limits, deadlineMs: number): Promise<Loaded | undefined> {
+    const answer = await this.#process.ask({ bundles, ...limits }, deadlineMs);
     const { loaded, broken } = (answer ?? {}) as Partial<Record<string, unknown>>;
     if (typeof loaded === "number") return { loadMs: loaded };
     return typeof broken === "number" && bundles[broken] ? { broken } : undefined;
   }
 
   /**
-   * @param size the number of events. @param features the number of features, with those of `skip`.
-   * @param skip the indexes of features that are not computed
-   * @returns `undefined` if the child ended, did not answer in time, or its answer is invalid
+   * @param onPart called with each part of the answer.
+   * @returns `done`, or what was computed when the child ended, if it could say so. `lost` if it could not, if it did
+   * not answer in time, or if its answer is invalid. The caller then kills it.
    */
   async compute(
-    batch: string,
-    { size, features, skip }: { readonly size: number; readonly features: number; readonly skip: readonly number[] },
+    request: BatchRequest,
+    size: BatchSize,
+    onPart: (part: Part) => void,
     deadlineMs: number,
-  ): Promise<Computed | undefined> {
-    return readComputed(await this.#process.ask({ batch, size, skip }, deadlineMs), size, features);
+  ): Promise<"done" | "lost" | Place> {
+    let last: Place | undefined;
+    let isValid = true;
+    const read = (answer: unknown): void => {
+      const { at } = (answer ?? {}) as { readonly at?: unknown };
+      last = at === undefined ? undefined : readPlace(at, size);
+      const part = at === undefined ? readPart(answer, size) : undefined;
+      if (part && isValid) onPart(part);
+      else isValid &&= last !== undefined;
+    };
+    const answer = await this.#process.ask({ ...request, size: size.events }, deadlineMs, read);
+    if (answer === undefined) return (isValid && last) || "lost";
+    read(answer);
+    return isValid ? "done" : "lost";
   }
 
   get hasEnded(): boolean {
     return this.#process.hasEnded;
-  }
-
-  get wasKilledByOther(): boolean {
-    return this.#process.wasKilledByOther;
   }
 
   kill(): Promise<void> {

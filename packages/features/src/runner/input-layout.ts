@@ -5,9 +5,9 @@ import { type Failure, type FeatureValue, type InputState, inputStateOf, type Re
 
 /**
  * What the program in the sandbox (`sandbox/realm.js`) returns for one feature of one event: the value in an array,
- * `null` if the definition returned `null`, a failure, or `not-computed` if the feature was skipped.
+ * `null` if the definition returned `null`, or a failure.
  */
-export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
+export type Cell = readonly [FeatureValue] | null | Failure;
 
 export interface SandboxBundle {
   readonly text: string;
@@ -64,7 +64,6 @@ export class InputLayout {
 }
 
 function resultOf(cell: Cell, inputs: readonly InputState[], readings: () => readonly Reading<unknown>[]): Result {
-  if (cell === "not-computed") return { state: "failed", failure: "paused", inputs };
   if (typeof cell === "string") return { state: "failed", failure: cell, inputs };
   if (cell !== null) return { state: "observed", value: cell[0], inputs };
   const state = sharedState(readings());

@@ -12,13 +12,13 @@ const HEAP_MB = 256;
  */
 const MAX_MEMORY_KB = 512 * 1024;
 const LOOK_EVERY_MS = 20;
-/** The line by which a process reports that it continues to compute. */
-const PROGRESS = ".";
+/** A line that begins with this is a part of an answer, before its last line. */
+const PART = "+";
 
 /**
  * A child process of Node without environment variables and child processes, in the root folder. On Node 26 it has no
  * network. It reads and writes JSON, one text a line, and answers each text with one. Before an answer it may write
- * lines that report progress. Its program watches itself (`sandbox/watch.js`), so that it ends after this process, even
+ * parts of it. Its program watches itself (`sandbox/watch.js`), so that it ends after this process, even
  * if a definition in it does not end.
  */
 export class IsolatedProcess {
@@ -28,9 +28,7 @@ export class IsolatedProcess {
   #waiting: ((line: string | undefined) => void) | undefined;
   #onData: (() => void) | undefined;
   #hasEnded = false;
-  #isKilled = false;
-  /** Whether the process was killed by another program, such as by the system when memory ran out. */
-  wasKilledByOther = false;
+  #onPart: ((line: string) => void) | undefined;
 
   /** @param args the arguments of Node: permissions and the program. */
   constructor(args: readonly string[]) {
@@ -41,10 +39,8 @@ export class IsolatedProcess {
     }
     const { pid, stdin, stdout } = this.#process;
     this.#process.on("error", () => this.#end());
-    this.#process.on("exit", (_, signal) => {
-      this.wasKilledByOther = signal === "SIGKILL" && !this.#isKilled;
-      this.#end();
-    });
+    // The output of the process may end after the process.
+    this.#process.on("close", () => this.#end());
     // A process that could not be started has neither. An error of `stdin` precedes the end of the process.
     stdin?.on("error", () => {});
     stdout?.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
@@ -57,12 +53,12 @@ export class IsolatedProcess {
   }
 
   /**
-   * @param deadlineMs the time limit of the answer. It begins again with each report of progress, and with each part of
-   * the answer.
+   * @param deadlineMs the time limit of the answer. It begins again with each chunk of it.
+   * @param onPart called with each part of the answer; `undefined` for a part that is no JSON text.
    * @returns the parsed answer; `undefined` if the process ended, needed too much memory or did not answer in time, or
    * if the answer is no JSON text. The caller then kills the process.
    */
-  async ask(message: unknown, deadlineMs: number): Promise<unknown> {
+  async ask(message: unknown, deadlineMs: number, onPart: (part: unknown) => void = () => {}): Promise<unknown> {
     if (this.#hasEnded) return undefined;
     const text = `${JSON.stringify(message)}\n`;
     const answer = new Promise<string | undefined>((resolve) => (this.#waiting = resolve));
@@ -77,6 +73,7 @@ export class IsolatedProcess {
     let isPending = true;
     const deadline = setTimeout(afterReading, deadlineMs);
     const look = setInterval(() => this.#endIfTooLarge(), LOOK_EVERY_MS);
+    this.#onPart = (line) => onPart(parsed(line));
     this.#onData = () => {
       wasHeard = true;
       deadline.refresh();
@@ -84,18 +81,13 @@ export class IsolatedProcess {
     this.#process?.stdin?.write(text);
     const line = await answer;
     isPending = false;
-    this.#onData = undefined;
+    this.#onData = this.#onPart = undefined;
     clearTimeout(deadline);
     clearInterval(look);
-    try {
-      return line === undefined ? undefined : JSON.parse(line);
-    } catch {
-      return undefined;
-    }
+    return line === undefined ? undefined : parsed(line);
   }
 
   async kill(): Promise<void> {
-    this.#isKilled = true;
     if (!this.#process) return;
     const { pid, exitCode, signalCode } = this.#process;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -117,7 +109,10 @@ export class IsolatedProcess {
     const rest = lines.pop() ?? "";
     this.#received = [rest];
     this.#size = rest.length;
-    for (const line of lines) if (line !== PROGRESS) this.#waiting?.(line);
+    for (const line of lines) {
+      if (line.startsWith(PART)) this.#onPart?.(line.slice(PART.length));
+      else this.#waiting?.(line);
+    }
   }
 
   #endIfTooLarge(): void {
@@ -129,6 +124,15 @@ export class IsolatedProcess {
   #end(): void {
     this.#hasEnded = true;
     this.#waiting?.(undefined);
+  }
+}
+
+/** @returns `undefined` for a text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

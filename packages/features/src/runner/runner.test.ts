@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleOf } from "../bundle.fixture.ts";
 import type { Bundle, Output } from "../manifest.ts";
 import { type ReadInput, readEvent } from "../readings/readings.ts";
-import { type FeatureRunner, NotStarted, openRunner, type RunnerOptions } from "./runner.ts";
+import { type FeatureRunner, NotStarted, openRunner, type RunnerOptions, type TimeShare } from "./runner.ts";
 
 const runners: FeatureRunner[] = [];
 afterAll(() => Promise.all(runners.map((runner) => runner.close())));
@@ -23,13 +23,12 @@ const VALUE = "({ su }) => su.state === 'observed' ? su.value : null";
 describe("a runner", () => {
   it("returns a value or the state that the inputs share, and the state of each input", async () => {
     const runner = await open([bundleOf(VALUE)]);
-    const { events, paused } = await runner.run([EVENT, eventWith({}), readEvent({ platform: "ios", probes: {} })]);
+    const { events } = await runner.run([EVENT, eventWith({}), readEvent({ platform: "ios", probes: {} })]);
     expect(events).toEqual([
       [{ state: "observed", value: true, inputs: ["observed"] }],
       [{ state: "omitted", inputs: ["omitted:field-absent"] }],
       [{ state: "omitted", inputs: ["omitted:probe-absent"] }],
     ]);
-    expect(paused).toEqual([]);
   });
 
   it("fails a feature whose value does not fit its output, and computes the other features", async () => {
@@ -100,8 +99,7 @@ describe("a runner", () => {
     ]);
     const counts: unknown[] = [];
     for (let batch = 0; batch < 3; batch++) {
-      const { events, paused } = await runner.run([EVENT]);
-      expect(paused).toEqual([]);
+      const { events } = await runner.run([EVENT]);
       counts.push(events[0]?.[2]);
     }
     expect(counts, "by the same process").toMatchObject([1, 2, 3].map((value) => ({ value })));
@@ -117,19 +115,9 @@ describe("a runner", () => {
       { name: "paths", path: ["os_integrity", "suspiciousFilePaths"], type: "string[]", sensitivity: "low" },
     ] as const;
     const event = eventWith({ suspiciousFilePaths: Array.from({ length: 10 }, () => "ж".repeat(20_000)) });
-    const runner = await open([bundleOf("({ paths }) => paths.value.length === 10", { inputs })], { searchMs: 0 });
-    const { events, paused, searchedMs } = await runner.run(Array.from({ length: 100 }, () => event));
-    expect({ paused, searchedMs }).toEqual({ paused: [], searchedMs: 0 });
+    const runner = await open([bundleOf("({ paths }) => paths.value.length === 10", { inputs })]);
+    const { events } = await runner.run(Array.from({ length: 100 }, () => event));
     expect(new Set(events.flat().map((result) => "value" in result && result.value))).toEqual(new Set([true]));
-  });
-
-  it("reports the time of a search, even if it finds no feature", async () => {
-    // Each process blocks in its second computation, but none blocks in its first.
-    const second = "(() => { let n = 0; return () => { if (++n === 2) for (;;); return true; }; })()";
-    const runner = await open([bundleOf(second)], { graceMs: 100, searchMs: 300 });
-    const { paused, searchedMs } = await runner.run(Array.from({ length: 20 }, () => EVENT));
-    expect(paused).toEqual([]);
-    expect(searchedMs).toBeGreaterThan(0);
   });
 
   it("blames no definition for a process that another program kills once", async () => {
@@ -141,9 +129,9 @@ describe("a runner", () => {
     };
     const run = runner.run([EVENT]);
     kill();
-    expect(await run).toMatchObject({ events: [[{ value: true }]], paused: [], searchedMs: 0 });
+    expect(await run).toMatchObject({ events: [[{ value: true }]] });
     kill();
-    expect(await runner.run([EVENT]), "between two batches").toMatchObject({ events: [[{ value: true }]], paused: [] });
+    expect(await runner.run([EVENT]), "between two batches").toMatchObject({ events: [[{ value: true }]] });
   });
 
   it.skipIf(process.platform !== "linux")(
@@ -156,7 +144,7 @@ describe("a runner", () => {
     }`;
       const runner = await open([bundleOf(large), bundleOf(VALUE, { id: "value" })], { budgetMs: 10_000 });
       const [results] = (await runner.run([EVENT])).events;
-      expect(results).toMatchObject([{ state: "failed", failure: "over-budget" }, { value: true }]);
+      expect(results).toMatchObject([{ state: "failed", failure: "time-limit" }, { value: true }]);
     },
   );
 
@@ -164,9 +152,8 @@ describe("a runner", () => {
     // An event takes longer than a feature may, and each feature takes far less.
     const busy = "() => { let n = 0; while (n < 1e6) n++; return n > 0; }";
     const bundles = Array.from({ length: 200 }, (_, n) => bundleOf(busy, { id: `busy_${n}` }));
-    const runner = await open(bundles, { budgetMs: 20, graceMs: 300, searchMs: 0 });
-    const { events, paused } = await runner.run(Array.from({ length: 10 }, () => EVENT));
-    expect(paused).toEqual([]);
+    const runner = await open(bundles, { budgetMs: 20 });
+    const { events } = await runner.run(Array.from({ length: 10 }, () => EVENT));
     expect(new Set(events.flat().map(({ state }) => state))).toEqual(new Set(["observed"]));
   });
 
@@ -217,67 +204,99 @@ describe("a runner", () => {
     expect(events[0]?.at(-1)).toMatchObject({ value: 3 });
   });
 
-  it("pauses a definition that is slow for one event, and keeps its earlier values", async () => {
-    const slow = "({ su }) => { if (!su.value) for (let i = 0; i < 1e8; i++); return su.value; }";
-    const runner = await open([bundleOf(slow, { id: "slow" }), bundleOf(VALUE)], { budgetMs: 5, graceMs: 20_000 });
-    const first = await runner.run([EVENT, eventWith({ suBinaryFound: false }), EVENT]);
-    expect(first.events.map(([result]) => result)).toMatchObject([
-      { value: true },
-      { failure: "over-budget" },
-      { failure: "paused" },
+  const FAILED = { state: "failed", failure: "time-limit" };
+  const unless = (work: string): string => `({ su }) => { if (!su.value) { ${work} } return su.value; }`;
+  const NOT_FOUND = eventWith({ suBinaryFound: false });
+  const MEMORY = "const all = []; for (;;) all.push([...'x'.repeat(1e6)]);";
+  /** Ends the process at once, before anything can report it. */
+  const FATAL = "new Array(1 << 27).fill(0).map((_, at) => [at]);";
+
+  it.each([
+    ["is slow", "for (let i = 0; i < 1e8; i++);"],
+    ["does not end", "for (;;);"],
+    ["uses all memory", MEMORY],
+    ["ends its process", FATAL],
+    ["does not end in a function of the engine", "new Array(2 ** 32 - 1).indexOf(1);"],
+    ["backtracks", "/^(a+)+$/.test('a'.repeat(40) + 'b');"],
+  ])("fails only the cell for which a definition %s", async (_, work) => {
+    const runner = await open([bundleOf(unless(work), { id: "slow" }), bundleOf(VALUE)], { budgetMs: 5 });
+    const { events } = await runner.run([EVENT, NOT_FOUND, EVENT]);
+    expect(events).toMatchObject([
+      [{ value: true }, { value: true }],
+      [FAILED, { value: false }],
+      [{ value: true }, { value: true }],
     ]);
-    expect(first.paused).toEqual([{ id: "slow", version: 1 }]);
-    const second = await runner.run([EVENT]);
-    expect(second.events).toMatchObject([[{ failure: "paused" }, { value: true }]]);
-    expect(second.paused).toEqual([]);
+    expect(await runner.run([EVENT]), "the next batch").toMatchObject({ events: [[{ value: true }, { value: true }]] });
   });
 
-  it("replaces a process that a definition blocks or ends, and computes the other features", async () => {
-    const loop = bundleOf("() => { for (;;); }", { id: "loop" });
-    const memory = bundleOf("() => { const all = []; for (;;) all.push([...'x'.repeat(1e6)]); }", { id: "memory" });
-    const runner = await open([loop, bundleOf(VALUE), memory], { graceMs: 150 });
-    const { events, paused } = await runner.run([EVENT, EVENT]);
-    expect(events).toMatchObject(
-      ["over-budget", "paused"].map((failure) => [{ failure }, { value: true }, { failure }]),
-    );
-    expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
-    expect((await runner.run([EVENT])).events).toMatchObject([
-      [{ failure: "paused" }, { value: true }, { failure: "paused" }],
-    ]);
+  it("fails the cells of several definitions that block or end their process for one event", async () => {
+    const works = ["for (;;);", MEMORY, FATAL].map((work, at) => bundleOf(unless(work), { id: `slow_${at}` }));
+    const runner = await open([...works, bundleOf(VALUE)], { budgetMs: 5 });
+    const { events } = await runner.run([EVENT, NOT_FOUND]);
+    expect(events[1]).toMatchObject([FAILED, FAILED, FAILED, { value: false }]);
   });
 
-  it("finds the event at which a definition blocks or ends its process, and keeps the values before it", async () => {
-    const unless = (work: string): string => `({ su }) => { if (!su.value) { ${work} } return su.value; }`;
+  const share = (): TimeShare => ({ patienceMs: 250, fullMs: 500, spentMs: 0, slow: new Set() });
+
+  it("gives no more time to a feature that was slow for an account, once the patience with the account is over", async () => {
     const loop = bundleOf(unless("for (;;);"), { id: "loop" });
-    const memory = bundleOf(unless("const all = []; for (;;) all.push([...'x'.repeat(1e6)]);"), { id: "memory" });
-    const runner = await open([loop, memory], { budgetMs: 100, graceMs: 150 });
-    const { events, paused } = await runner.run([EVENT, eventWith({ suBinaryFound: false }), EVENT]);
-    const expected = [{ value: true }, { failure: "over-budget" }, { failure: "paused" }];
-    expect(events).toMatchObject(expected.map((result) => [result, result]));
-    expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
+    const runner = await open([loop, bundleOf(VALUE)]);
+    const [one, other] = [share(), share()];
+    const { events } = await runner.run(
+      [...Array.from({ length: 50 }, () => NOT_FOUND), EVENT, EVENT],
+      [...Array.from({ length: 51 }, () => one), other],
+    );
+    expect(new Set(events.slice(0, 51).map(([result]) => JSON.stringify(result)))).toHaveLength(1);
+    expect(events.slice(0, 51).map(([, result]) => result)).toMatchObject([
+      ...Array.from({ length: 50 }, () => ({ value: false })),
+      { value: true },
+    ]);
+    expect(events[51], "of another account").toMatchObject([{ value: true }, { value: true }]);
+    expect([...one.slow]).toEqual(["loop@1"]);
+    expect(one.spentMs, "two processes were ended").toBe(400);
+    expect(other).toEqual(share());
   });
 
-  it("ends the search for blocking features after a time, and pauses no feature that it did not find", async () => {
-    const loops = ["one", "other"].map((id) => bundleOf("() => { for (;;); }", { id }));
-    const runner = await open(loops, { graceMs: 150, searchMs: 100 });
-    const { events, paused } = await runner.run([EVENT]);
-    expect(events).toMatchObject([[{ failure: "paused" }, { failure: "paused" }]]);
-    expect(paused).toEqual([]);
+  it("computes nothing of an account whose time is spent, by features that end or by ones that do not", async () => {
+    for (const work of ["for (;;);", "for (let i = 0; i < 2e7; i++);"]) {
+      const many = Array.from({ length: 100 }, (_, at) => bundleOf(unless(work), { id: `slow_${at}` }));
+      const runner = await open([...many, bundleOf(VALUE)]);
+      const one = share();
+      const { events } = await runner.run([NOT_FOUND, NOT_FOUND, EVENT], [one, one, share()]);
+      expect(events[1]?.at(-1)).toMatchObject(FAILED);
+      expect(events[2]?.at(-1)).toMatchObject({ value: true });
+      expect(one.spentMs).toBeGreaterThanOrEqual(500);
+      expect(one.spentMs).toBeLessThan(1_000);
+    }
   });
 
-  it("finds a slow feature again after a batch for which an ended process could not be replaced", async () => {
+  it("charges an account nothing for features that need little time", async () => {
+    const one = share();
+    const runner = await open([bundleOf(VALUE)], { budgetMs: 100 });
+    await runner.run(
+      Array.from({ length: 1_000 }, () => EVENT),
+      Array.from({ length: 1_000 }, () => one),
+    );
+    expect(one).toEqual(share());
+  });
+
+  it("rejects a batch if an ended process can't be replaced, and computes the next one", async () => {
     const { execPath } = process;
     onTestFinished(() => void Object.defineProperty(process, "execPath", { value: execPath, writable: true }));
-    const runner = await open([bundleOf("() => { for (;;); }", { id: "loop" }), bundleOf(VALUE)], { graceMs: 150 });
+    const runner = await open([bundleOf("() => { for (;;); }", { id: "loop" }), bundleOf(VALUE)]);
     let starts = 0;
-    // The first process has started. Three more search for the event at which the first feature blocks. The one after
-    // these, which can't start, would compute the second feature.
-    const get = (): string => (++starts === 4 ? "/nowhere/node" : execPath);
+    const get = (): string => (++starts === 1 ? "/nowhere/node" : execPath);
     Object.defineProperty(process, "execPath", { get, configurable: true });
     await expect(runner.run([EVENT])).rejects.toThrow(NotStarted);
-    const { events, paused } = await runner.run([EVENT]);
-    expect(events).toMatchObject([[{ failure: "over-budget" }, { value: true }]]);
-    expect(paused).toEqual([{ id: "loop", version: 1 }]);
+    expect((await runner.run([EVENT])).events).toMatchObject([[FAILED, { value: true }]]);
+  });
+
+  it("ends a batch after the signal, once a process was ended", async () => {
+    const closing = new AbortController();
+    const runner = await open([bundleOf("() => { for (;;); }")], { signal: closing.signal });
+    const running = runner.run([EVENT]);
+    closing.abort(new Error("closing"));
+    await expect(running).rejects.toThrow("closing");
   });
 
   it("rejects a bundle whose hash does not match, and one that can't be loaded", async () => {

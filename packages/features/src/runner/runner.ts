@@ -1,57 +1,50 @@
 import { isIntact } from "../identity.ts";
 import { hasImportWord } from "../import-word.ts";
 import type { Bundle } from "../manifest.ts";
-import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
-import type { Computed } from "./answers.ts";
-import { Child } from "./child-process.ts";
+import type { Part, Place } from "./answers.ts";
+import { Child, type Limits } from "./child-process.ts";
 import { type Cell, encodeEvent, InputLayout } from "./input-layout.ts";
 
 export type { ReadInput } from "../readings/readings.ts";
 
 export interface RunnerOptions {
-  /** Milliseconds that one feature may take for one event. Default: 1. */
+  /**
+   * Milliseconds that one feature may take for one event. Default: 1. A feature that takes twenty times as long, and at
+   * least 100 milliseconds of processor time, ends its process.
+   */
   readonly budgetMs?: number;
-  /**
-   * The runner kills a process that reports no progress for this many milliseconds and `budgetMs` for each feature.
-   * Default: 1000.
-   */
-  readonly graceMs?: number;
-  /**
-   * After a batch ended or blocked the process, the runner searches this many milliseconds for the feature and the
-   * event that caused it. Results that it has not computed by then are `paused`, in this batch only. Default: 15,000.
-   */
-  readonly searchMs?: number;
-  /** Ends a search. Then `run` rejects with the reason of the signal. */
+  /** Ends a batch in which a process was ended. Then `run` rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
-export interface PausedFeature {
-  readonly id: string;
-  readonly version: number;
+/** The computing time of an account. Events that are computed within `budgetMs` cost nothing. */
+export interface TimeShare {
+  /** When so many milliseconds are spent, features that were too slow for the account are not computed. */
+  readonly patienceMs: number;
+  /** When so many milliseconds are spent, no feature is computed. */
+  readonly fullMs: number;
+  /** `run` adds to it. */
+  spentMs: number;
+  /** The features that were too slow, by id and version, such as `root_traces@2`. `run` adds to it. */
+  readonly slow: Set<string>;
 }
 
 export interface BatchResults {
   /** For each event of the batch, a list with one result for each bundle. Events and bundles are in the given order. */
   readonly events: readonly (readonly Result[])[];
-  /**
-   * Features that exceeded their budget in this batch, or blocked or ended the process. The runner does not compute
-   * them again: from the event on at which this happened, their results are `failed`.
-   */
-  readonly paused: readonly PausedFeature[];
-  /** Milliseconds that the runner searched for the features and events that ended or blocked a process. */
-  readonly searchedMs: number;
 }
 
 /** Computes features in a process without environment, keys, files and network. Batches are computed one at a time. */
 export interface FeatureRunner {
   /**
    * @param batch for each event a function that reads its inputs (see `readEvent`)
-   * @throws Error after `close`; the reason of the signal, if the signal ended a search
+   * @param shares for each event the time of its account. Default: one share, enough for each feature to end a process.
+   * @throws Error after `close`; the reason of the signal, if a process was ended after the signal
    * @throws NotStarted if an ended process can't be replaced
    */
-  run(batch: readonly ReadInput[]): Promise<BatchResults>;
+  run(batch: readonly ReadInput[], shares?: readonly TimeShare[]): Promise<BatchResults>;
   close(): Promise<void>;
 }
 
@@ -61,9 +54,13 @@ export interface OpenedRunner extends FeatureRunner {
 }
 
 const BUDGET_MS = 1;
-const GRACE_MS = 1000;
-const SEARCH_MS = 15_000;
-/** The time limit of a start. A process needs a tenth of a second; on a machine under load it needs more. */
+/** The least processor time after which a feature ends its process, and about what a new process costs. */
+const END_MS = 100;
+const RESTART_MS = 100;
+/**
+ * The time limit of a start, and of each part of an answer, because a process on a machine under load may need long. A
+ * definition that does not end reaches its limit of processor time before.
+ */
 const START_MS = 10_000;
 /** The maximum number of characters of the events that a process gets at once. */
 const MAX_PIECE = 4_000_000;
@@ -93,56 +90,41 @@ export async function openRunner(bundles: readonly Bundle[], options: RunnerOpti
   return runner;
 }
 
-/** Events that a process gets at once, and their text. */
-interface Piece {
-  readonly events: (readonly Reading<unknown>[])[];
-  readonly texts: string[];
-}
-
 /** Divides a batch, so that a process gets long events in pieces that it reads in some tenths of a second. */
-function piecesOf(batch: readonly (readonly Reading<unknown>[])[]): readonly Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const pieces: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
-  for (const readings of batch) {
-    const text = encodeEvent(readings);
-    // guard(false): events of some hundred kilobytes do not exceed the time of a batch
-    // fails: packages/features/src/runner/runner.test.ts › long events in pieces
+  for (const text of texts) {
+    // guard: events of some hundred kilobytes do not exceed the time of a batch
     if (size + text.length > MAX_PIECE) {
-      pieces.push({ events: [], texts: [] });
+      pieces.push([]);
       size = 0;
     }
-    pieces.at(-1)?.events.push(readings);
-    pieces.at(-1)?.texts.push(text);
+    pieces.at(-1)?.push(text);
     size += text.length;
   }
   return pieces;
 }
 
-const nameOf = ({ id, version }: PausedFeature): string => `${id}@${version}`;
+const nameOf = ({ id, version }: Pick<Bundle, "id" | "version">): string => `${id}@${version}`;
 
 class IsolatedRunner implements OpenedRunner {
   readonly #bundles: readonly Bundle[];
+  readonly #names: readonly string[];
   readonly #inputLayout: InputLayout;
-  readonly #budgetMs: number;
-  readonly #graceMs: number;
-  readonly #searchMs: number;
+  readonly #limits: Limits;
   readonly #signal: AbortSignal | undefined;
-  readonly #paused = new Set<number>();
   #child: Child | undefined;
-  #searchedMs = 0;
-  #searchEnd: number | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   loadMs = 0;
 
-  constructor(bundles: readonly Bundle[], options: RunnerOptions) {
-    const { budgetMs = BUDGET_MS, graceMs = GRACE_MS, searchMs = SEARCH_MS } = options;
+  constructor(bundles: readonly Bundle[], { budgetMs = BUDGET_MS, signal }: RunnerOptions) {
     this.#bundles = bundles;
+    this.#names = bundles.map(nameOf);
     this.#inputLayout = new InputLayout(bundles);
-    this.#budgetMs = budgetMs;
-    this.#graceMs = graceMs;
-    this.#searchMs = searchMs;
-    this.#signal = options.signal;
+    this.#limits = { budgetMs, endMs: Math.max(END_MS, 20 * budgetMs) };
+    this.#signal = signal;
   }
 
   async begin(): Promise<void> {
@@ -152,7 +134,7 @@ class IsolatedRunner implements OpenedRunner {
   /** @returns milliseconds of processor time that the programs needed. */
   async #start(): Promise<number> {
     const child = new Child();
-    const loaded = await child.load(this.#inputLayout.bundles, this.#budgetMs, START_MS);
+    const loaded = await child.load(this.#inputLayout.bundles, this.#limits, START_MS);
     if (loaded && "loadMs" in loaded) {
       this.#child = child;
       return loaded.loadMs;
@@ -163,8 +145,8 @@ class IsolatedRunner implements OpenedRunner {
     throw new NotStarted("the process for features did not start, or a bundle does not end");
   }
 
-  run(batch: readonly ReadInput[]): Promise<BatchResults> {
-    const results = this.#last.then(() => this.#compute(batch));
+  run(batch: readonly ReadInput[], shares?: readonly TimeShare[]): Promise<BatchResults> {
+    const results = this.#last.then(() => this.#compute(batch, shares));
     this.#last = results.catch(() => undefined);
     return results;
   }
@@ -175,122 +157,96 @@ class IsolatedRunner implements OpenedRunner {
     await this.#child?.kill();
   }
 
-  async #compute(batch: readonly ReadInput[]): Promise<BatchResults> {
+  /** What a feature costs that ends its process. */
+  get #endedMs(): number {
+    return this.#limits.endMs + RESTART_MS;
+  }
+
+  async #compute(batch: readonly ReadInput[], given?: readonly TimeShare[]): Promise<BatchResults> {
     if (this.#isClosed) throw new Error("the runner is closed");
-    const pausedBefore = new Set(this.#paused);
-    this.#searchedMs = 0;
-    this.#searchEnd = undefined;
     const readings = batch.map((event) => this.#inputLayout.read(event));
-    const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
-      // The caller gets no report of the features that this batch paused, so the next batch computes them again.
-      this.#paused.clear();
-      for (const feature of pausedBefore) this.#paused.add(feature);
-      throw error;
-    });
-    const events = readings.map((own, event) => this.#inputLayout.results(own, cells[event] ?? []));
-    const paused = [...this.#paused].filter((feature) => !pausedBefore.has(feature));
-    const searchedMs = this.#searchedMs;
-    return { events, paused: paused.map((feature) => this.#nameAt(feature)), searchedMs };
-  }
-
-  async #cellsOfBatch(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
-    const cells: Cell[][] = [];
-    for (const { events, texts } of piecesOf(readings)) {
-      cells.push(...((await this.#ask(texts, [...this.#paused])) ?? (await this.#search(events))));
+    const patienceMs = 2 * this.#endedMs;
+    const fullMs = patienceMs + this.#names.length * this.#endedMs;
+    const all: TimeShare = { patienceMs, fullMs, spentMs: 0, slow: new Set() };
+    const shares = given ?? batch.map(() => all);
+    const cells: (readonly Cell[])[] = [];
+    for (const texts of piecesOf(readings.map(encodeEvent))) {
+      cells.push(...(await this.#computePiece(texts, shares.slice(cells.length, cells.length + texts.length))));
     }
-    return cells;
-  }
-
-  async #search(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
-    const start = performance.now();
-    try {
-      return await this.#computeOneByOne(readings);
-    } finally {
-      this.#searchedMs += performance.now() - start;
-    }
-  }
-
-  #nameAt(feature: number): PausedFeature {
-    const { id, version } = this.#bundles[feature] as Bundle;
-    return { id, version };
+    return { events: readings.map((own, event) => this.#inputLayout.results(own, cells[event] ?? [])) };
   }
 
   /**
-   * @param texts the encoded events.
-   * @returns the cells; `undefined` if the process gave no answer and was killed
+   * Computes events. If a feature ends or blocks the process, a new process computes the rest without this feature of
+   * this event.
    */
-  async #ask(texts: readonly string[], skip: readonly number[], isFirst = true): Promise<Cell[][] | undefined> {
+  async #computePiece(texts: readonly string[], shares: readonly TimeShare[]): Promise<readonly (readonly Cell[])[]> {
+    const cells: (readonly Cell[])[] = [];
+    let ended: Place[] = [];
+    let isCareful = false;
+    for (;;) {
+      const from = cells.length;
+      const reason = await this.#ask(texts, shares, cells, ended, isCareful);
+      if (reason === "done") return cells;
+      await this.#child?.kill();
+      this.#child = undefined;
+      // What was under way is an event after the events that were reported.
+      ended = ended.filter(([, event]) => event >= cells.length);
+      if (reason !== "lost") {
+        const [feature, event] = [reason[0], from + reason[1]];
+        ended.push([feature, event]);
+        const share = shares[event] as TimeShare;
+        share.spentMs += this.#endedMs;
+        share.slow.add(this.#names[feature] as string);
+      } else if (isCareful) {
+        // The process can't even read the event.
+        cells.push(this.#bundles.map((): Cell => "time-limit"));
+      }
+      // guard: a process that the system ends once is no error of a definition
+      isCareful = reason === "lost";
+      this.#signal?.throwIfAborted();
+    }
+  }
+
+  /** Asks a process for the events that have no cells yet, and adds their cells. */
+  async #ask(
+    texts: readonly string[],
+    shares: readonly TimeShare[],
+    cells: (readonly Cell[])[],
+    ended: readonly Place[],
+    isCareful: boolean,
+  ): Promise<"done" | "lost" | Place> {
     if (this.#child?.hasEnded) {
       await this.#child.kill();
       this.#child = undefined;
     }
     if (!this.#child) await this.#start();
-    const child = this.#child as Child;
-    const features = this.#bundles.length;
-    const batch = `[${texts.join()}]`;
-    const deadline = this.#graceMs + (features - skip.length) * this.#budgetMs + batch.length / CHARACTERS_PER_MS;
-    const computed = await child.compute(batch, { size: texts.length, features, skip }, deadline);
-    if (computed) return this.#cellsOf(computed);
-    await child.kill();
-    this.#child = undefined;
-    // guard(false): a process that the system ends once is no error of a definition
-    // fails: packages/features/src/runner/runner.test.ts › that another program kills
-    if (child.wasKilledByOther && isFirst) return this.#ask(texts, skip, false);
-    return undefined;
-  }
-
-  #cellsOf({ slow, cells }: Computed): Cell[][] {
-    const rows = cells.map((row) => [...row]);
-    for (const [feature, event] of slow) {
-      this.#paused.add(feature);
-      (rows[event] as Cell[])[feature] = "over-budget";
-    }
-    return rows;
-  }
-
-  /** Computes each feature alone, to find the features that end or block the process. */
-  async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
-    const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
-    const end = (this.#searchEnd ??= performance.now() + this.#searchMs);
-    for (let feature = 0; feature < this.#bundles.length && performance.now() < end; feature++) {
-      this.#signal?.throwIfAborted();
-      if (this.#paused.has(feature)) continue;
-      const otherFeatures = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
-      const cells =
-        (await this.#ask(readings.map(encodeEvent), otherFeatures)) ??
-        (await this.#computeEachEvent(readings, feature, otherFeatures, end));
-      for (const [event, row] of rows.entries()) row[feature] = cells[event]?.[feature] ?? null;
-    }
-    return rows;
-  }
-
-  /**
-   * Computes the events one at a time, to find the one at which the feature ends or blocks the process. If an event
-   * fails, the runner tries it a second time. It does not compute events after the one that it found.
-   *
-   * @param end the value of `performance.now()` from which on no event is computed
-   */
-  async #computeEachEvent(
-    readings: readonly (readonly Reading<unknown>[])[],
-    feature: number,
-    others: readonly number[],
-    end: number,
-  ): Promise<Cell[][]> {
-    const rows: Cell[][] = [];
-    for (const event of readings) {
-      const attempt = async (): Promise<Cell[][] | undefined> => {
-        this.#signal?.throwIfAborted();
-        return this.#ask([encodeEvent(event)], others);
-      };
-      const isComputed = !this.#paused.has(feature) && performance.now() < end;
-      const cells = isComputed ? ((await attempt()) ?? (await attempt())) : undefined;
-      const row = cells?.[0] ?? this.#bundles.map((): Cell => "not-computed");
-      if (isComputed && !cells) {
-        this.#paused.add(feature);
-        row[feature] = "over-budget";
+    const from = cells.length;
+    const own = shares.slice(from);
+    const distinct = [...new Set(own)];
+    const places = new Map(distinct.map((share, index) => [share, index]));
+    const request = {
+      batch: `[${texts.slice(from).join()}]`,
+      owners: own.map((share) => places.get(share) as number),
+      shares: distinct.map(({ patienceMs, fullMs, spentMs, slow }) => {
+        const indexes = [...slow].map((name) => this.#names.indexOf(name)).filter((index) => index !== -1);
+        return { left: fullMs - spentMs, low: fullMs - patienceMs, slow: indexes };
+      }),
+      ended: ended.map(([feature, event]): Place => [feature, event - from]),
+      isCareful,
+    };
+    const size = { events: own.length, features: this.#names.length, shares: distinct.length };
+    const onPart = (part: Part): void => {
+      cells.push(...part.cells.slice(0, texts.length - cells.length));
+      for (const [index, share] of distinct.entries()) {
+        // A definition that changes the answer gets no time back.
+        share.spentMs = Math.max(share.spentMs, share.fullMs - (part.left[index] ?? 0));
       }
-      rows.push(row);
-    }
-    return rows;
+      for (const [feature, event] of part.slow) own[event]?.slow.add(this.#names[feature] as string);
+    };
+    const { budgetMs, endMs } = this.#limits;
+    const deadline = START_MS + 2 * (endMs + this.#names.length * budgetMs) + request.batch.length / CHARACTERS_PER_MS;
+    const reason = await (this.#child as Child).compute(request, size, onPart, deadline);
+    return reason === "done" && cells.length !== texts.length ? "lost" : reason;
   }
 }

@@ -13,39 +13,71 @@
   process.on("unhandledRejection", () => {});
   const watch = WATCH(Number(process.argv.at(-1)));
   const harness = vm.runInContext(REALM, context);
-  const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+  const write = (value, part = "") => process.stdout.write(`${part}${JSON.stringify(value)}\n`);
   const ATTEMPTS = 3;
-  /** The parent ends a process that has neither answered nor reported progress for a time. */
-  const REPORT_EVERY_MS = 100;
-  /** Milliseconds of processor time in which the bundles load, or one event is computed. */
+  /** What was computed is reported at this interval, so that it is not computed again after this process was ended. */
+  const REPORT_EVERY_MS = 50;
+  /** Milliseconds of processor time in which the bundles load, or a batch is read. */
   const STEP_MS = 3_000;
 
-  let features = 0;
-  let budgetMs = 1;
+  let features = [];
+  let limits = { budgetMs: 1, endMs: 100 };
 
-  /** A run that is too slow is repeated: another process or a garbage collection may have interrupted it. */
+  function processorMs() {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  }
+
+  /** A run that is too slow is repeated: a garbage collection or the compiler may have made it slow. */
   function isOverBudget(feature, event) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const start = performance.now();
+      watch.begin(limits.endMs);
+      watch.at(feature, event);
+      const start = processorMs();
       harness.compute(feature, event);
-      if (performance.now() - start <= budgetMs) return false;
+      if (processorMs() - start <= limits.budgetMs) return false;
     }
     return true;
   }
 
   /**
    * Reads the clock once for all features. If all of them together fit into the budget of one feature, each fits into
-   * its own.
+   * its own. Otherwise the account of the event pays for the time.
+   * @param onCell called before each feature. @returns the features that were too slow.
    */
-  function slowFeatures(event, wanted) {
+  function computeEvent(event, share, wanted, onCell) {
+    watch.begin(limits.endMs + wanted.length * limits.budgetMs);
     const start = performance.now();
-    for (const feature of wanted) harness.compute(feature, event);
-    if (performance.now() - start <= budgetMs) return [];
-    return wanted.filter((feature) => isOverBudget(feature, event));
+    for (const feature of wanted) {
+      watch.at(feature, event);
+      onCell(feature);
+      harness.compute(feature, event);
+    }
+    if (performance.now() - start <= limits.budgetMs) return [];
+    // The first pass took about as long as this one. Its own time would include that of other processes.
+    const begun = processorMs();
+    const spent = () => 2 * (processorMs() - begun);
+    const slow = [];
+    for (const feature of wanted) {
+      onCell(feature);
+      const isPaid = share.left > spent();
+      if (isPaid && !isOverBudget(feature, event)) continue;
+      harness.stop(feature, event);
+      if (isPaid) slow.push(feature);
+    }
+    share.left -= spent();
+    return slow;
   }
 
-  function load({ bundles, budget }) {
-    budgetMs = budget;
+  /** The features that the account of the event has time for, without those that ended a process for the event. */
+  function wantedOf({ left, low, slow }, ended) {
+    if (left <= 0) return [];
+    const skipped = left <= low ? [...slow, ...ended] : ended;
+    return skipped.length === 0 ? features : features.filter((feature) => !skipped.includes(feature));
+  }
+
+  function load({ bundles, budgetMs, endMs }) {
+    limits = { budgetMs, endMs };
     const before = process.cpuUsage();
     for (const [at, { text, layout }] of bundles.entries()) {
       try {
@@ -57,31 +89,42 @@
         return { broken: at };
       }
     }
-    features = bundles.length;
+    features = bundles.map((_, feature) => feature);
     const { user, system } = process.cpuUsage(before);
     return { loaded: (user + system) / 1000 };
   }
 
   /**
-   * @param skip are indexes of features that are paused or not wanted.
-   * @returns the cells, and for each feature that was too slow the index of the event. Later events skip that feature.
+   * Writes parts, each with the cells of the events that follow those of the part before: `slow` are pairs of a feature
+   * and an event for which it was too slow, and `left` is the time that is left of each share.
+   * @param owners for each event the index of its share. @param ended pairs of a feature and an event that are not
+   * computed. @param isCareful whether each feature is reported before it is computed.
    */
-  function run({ batch, size, skip }) {
-    const slow = new Map();
-    let wanted = Array.from({ length: features }, (_, feature) => feature).filter((feature) => !skip.includes(feature));
+  function run({ batch, size, owners, shares, ended, isCareful }) {
     harness.begin(batch);
+    let slow = [];
+    const part = (end) => {
+      watch.begin(STEP_MS);
+      const cells = harness.take(end);
+      const found = slow;
+      slow = [];
+      return { cells, slow: found, left: shares.map(({ left }) => left) };
+    };
     let reported = performance.now();
     for (let event = 0; event < size; event++) {
       if (performance.now() > reported + REPORT_EVERY_MS) {
-        process.stdout.write(".\n");
+        write(part(event), "+");
         reported = performance.now();
       }
-      watch.begin(STEP_MS);
-      const found = slowFeatures(event, wanted);
-      for (const feature of found) slow.set(feature, event);
-      if (found.length > 0) wanted = wanted.filter((feature) => !slow.has(feature));
+      const onCell = isCareful ? (feature) => write({ at: [feature, event] }, "+") : () => {};
+      const share = shares[owners[event]];
+      const endedHere = ended.flatMap(([feature, at]) => (at === event ? [feature] : []));
+      for (const feature of computeEvent(event, share, wantedOf(share, endedHere), onCell)) {
+        slow.push([feature, event]);
+        share.slow.push(feature);
+      }
     }
-    return { slow: [...slow], cells: harness.end() };
+    return part(size);
   }
 
   // The parent waits for each answer, so a chunk ends at most one message.
@@ -92,7 +135,7 @@
     const message = JSON.parse(chunks.join(""));
     chunks = [];
     watch.begin(STEP_MS);
-    answer(message.bundles ? load(message) : run(message));
+    write(message.bundles ? load(message) : run(message));
     watch.rest();
   });
 }

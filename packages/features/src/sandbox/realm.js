@@ -127,6 +127,7 @@
   const features = [];
   let events = [];
   let cells = [];
+  let taken = 0;
 
   return freeze({
     /** @param layout is JSON: the output, and for each input its name and its index among the readings of an event. */
@@ -144,7 +145,9 @@
           readings[at] = freeze(isArray(reading) ? { state: "observed", value: frozen(reading[0]) } : reading);
         }
       }
-      cells = events.map(() => features.map(() => "not-computed"));
+      // What is not computed was skipped, or not reached in time.
+      cells = events.map(() => features.map(() => "time-limit"));
+      taken = 0;
     },
 
     /** Computes one feature of one event: a cell is `[value]`, `null` for no value, or the name of a failure. */
@@ -163,9 +166,15 @@
       cells[event][feature] = cell;
     },
 
-    end() {
-      const text = stringify(cells);
-      events = cells = [];
+    /** Marks a feature that was too slow for an event. */
+    stop(feature, event) {
+      cells[event][feature] = "time-limit";
+    },
+
+    /** @returns the cells of the events from the last end on, up to this one, as JSON. */
+    take(end) {
+      const text = stringify(cells.slice(taken, end));
+      taken = end;
       return text;
     },
   });

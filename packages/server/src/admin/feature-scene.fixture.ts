@@ -44,7 +44,7 @@ export function useFeatureScene(): FeatureScene {
   const folder = useFolder();
   const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
   const listener = useAdminListener(() => opened.system);
-  const runners = new LayerRunners({ graceMs: 100 });
+  const runners = new LayerRunners();
   let past: Past | undefined;
 
   const scene: FeatureScene = {

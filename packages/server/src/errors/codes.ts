@@ -51,9 +51,9 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A feature was computed twice for one event, with different results. The first is kept. Retire the feature, and correct its definition.",
   },
-  "feature-paused": {
+  "feature-time-limit": {
     ...FAILED,
-    when: "A definition took longer than its time for an event, which gets no row of its layer. After three such events in a minute, or if at least two searches for such events took 15 seconds of it, other events get none, either, until the minute is over; a backfill computes them. Retire the feature, or make its definition faster.",
+    when: "A definition took longer than its time for an event, or the account of the event has no computing time left. The feature is `failed` for this event, with `time-limit`; the other features of the event are stored. A backfill computes it again. If this happens often, make the definition faster, or retire the feature.",
   },
   "feature-not-started": {
     ...FAILED_FOR_NOW,

@@ -78,7 +78,7 @@ export interface ExportScene {
 /** Registers hooks that adopt the features in the system. @param folder the folder of all files. */
 export function useExports(opened: TestSystem, folder: () => string): ExportScene {
   const listener = useAdminListener(() => opened.system);
-  const runners = new LayerRunners({ graceMs: 100 });
+  const runners = new LayerRunners();
   const parserOf = createParserOf((error) => expect.unreachable(String(error)));
   let past: Past | undefined;
 

@@ -10,14 +10,13 @@ import type { ComputePorts } from "./compute-layer.ts";
 import { countRowsOfLayers, type FeatureRow } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { leafOf, LeafList, rootOf } from "./leaves.ts";
-import { SlowTime } from "./slow-time.ts";
-import { verifyValues } from "./verify-values.ts";
+import { slowTimeOf, verifyValues } from "./verify-values.ts";
 
 const PAGE_SIZE = 500;
 const LOOK_EVERY_MS = 600_000;
 /**
- * Milliseconds that a definition may take for an event: more than in an extraction. The longer time changes no result,
- * because extraction stores no value whose computation took too long.
+ * Milliseconds that a definition may take for an event: more than in an extraction. The longer time changes no result
+ * that is compared.
  */
 const BUDGET_MS = 50;
 
@@ -129,7 +128,7 @@ async function recompute(
     // fails: packages/server/src/admin/lineage.test.ts
     if (equal && extracted_at < attestedAt) counts.get(layer)?.leaves.add(leafOf(equal));
   };
-  const slowTime = new SlowTime();
+  const slowTime = slowTimeOf();
   for (let after: string | undefined; ;) {
     signal?.throwIfAborted();
     const page = await listEvents(ports.pool, filter, PAGE_SIZE, after);
@@ -138,7 +137,7 @@ async function recompute(
       receivedAt: Date.parse(event.received_at),
       eventId: event.event_id,
     }));
-    await verifyValues(ports.pool, { ...ports, slowTime, signal }, keys, onRow);
+    await verifyValues(ports.pool, { ...ports, slowTime }, keys, onRow);
     after = page.at(-1)?.event_id;
     if (page.length < PAGE_SIZE) return counts;
   }

@@ -124,7 +124,8 @@ const FIND_EVENTS = sql(
       and not ${hasExpired("e.received_at", "(select p.derived_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): what is stored is not computed again
       -- fails: packages/server/src/features/backfill.test.ts › two runs over one range
-      and exists (select ${LAYERS_OF_EVENT} and not ${IS_STORED})
+      and exists (select ${LAYERS_OF_EVENT} and (not ${IS_STORED} or exists (select from extraction_failure x
+        where x.event_id = e.event_id and x.layer = l.layer and x.reason = 'time-limit')))
     order by e.received_at, e.event_id limit $7`,
   ["int4[]", "int4", "timestamptz", "uuid", "timestamptz", "uuid", "int8"],
   { event_id: "uuid", purpose: "int4", received_ms: "float8", received_at: "timestamptz" },
@@ -135,7 +136,7 @@ export interface PieceEvent extends DueEvent {
   readonly at: string;
 }
 
-/** Finds the next events of the chunk that lack a row. Restricted, erased and expired events are left out. */
+/** Finds the next events of the chunk that lack a row, or a feature of their row. Restricted, erased and expired events are left out. */
 export async function findPiece(
   transaction: Transaction,
   { purpose, layers }: RunningBackfill,

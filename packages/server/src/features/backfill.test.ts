@@ -15,13 +15,13 @@ import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
 import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
-import { ExtractionWorker } from "./extraction-worker.ts";
+import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
-const runners = new LayerRunners({ graceMs: 100 });
+const runners = new LayerRunners();
 let past: Past;
 beforeAll(async () => {
   await keepRaw("P30D");
@@ -227,7 +227,7 @@ describe("a backfill", () => {
         },
       },
     });
-    const otherRunners = new LayerRunners({ graceMs: 100 });
+    const otherRunners = new LayerRunners();
     await backfillNext(first);
     expect(otherRows, "it does not wait, because a piece may take longer than a statement").toBe(0);
     await drain();
@@ -326,24 +326,48 @@ describe("a backfill", () => {
     expect((await opened.owner.query(failed, [poison.eventId])).rowCount).toBe(0);
   });
 
-  it("computes every event but the one for which a feature is too slow, and does not pause the layer for due events", async () => {
+  it("stores every event, and the one for which a feature is too slow is computed again by each backfill", async () => {
     const blocks = "({ su }) => { if (su.value === false) for (;;); return su.state === 'observed' ? su.value : null }";
     const slow = await store("slow", 1.7, exact.replace("true", "false"));
     const layer = await adoptComputing(blocks, "slow");
     await opened.owner.query("delete from extraction_due");
-    const slowPorts = ports({ runners: new LayerRunners({ graceMs: 100, budgetMs: 50 }) });
+    const slowPorts = ports({ runners: new LayerRunners({ budgetMs: 50 }) });
     for (let n = 0; n < 4; n++) {
       const run = await start(layer);
-      expect(await drain(slowPorts)).toBe(n === 0 ? stored.length : 0);
+      expect(await drain(slowPorts)).toBe(n === 0 ? stored.length + 1 : 0);
       const { balance } = await status(run);
-      expect(balance).toMatchObject({ stored: stored.length, failed: 2, missing: 0 });
+      expect(balance).toMatchObject({ stored: stored.length + 1, failed: 1, missing: 0 });
     }
-    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
-    expect(slowPorts.runners.isPaused(layer)).toBe(false);
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored, slow));
     await slowPorts.runners.close();
     const failed = "select reason from extraction_failure where event_id = $1 and layer = $2";
-    expect((await opened.owner.query(failed, [slow.eventId, layer])).rows).toEqual([{ reason: "over-budget" }]);
+    expect((await opened.owner.query(failed, [slow.eventId, layer])).rows).toEqual([{ reason: "time-limit" }]);
     await erase("slow");
+  });
+
+  it("replaces a row of which features failed because of their time, and counts them once", async () => {
+    const slowly =
+      "({ su }) => { if (su.value === false) for (let i = 0; i < 1e8; i++); return su.state === 'observed' ? su.value : null }";
+    const layer = await adoptComputing(slowly, "slowly");
+    await opened.owner.query("delete from extraction_due");
+    const slow = await store("slowly", 1.8, exact.replace("true", "false"));
+    while (await extractNext(ports()));
+    const state =
+      "select state, sum(occurrences)::int as n from feature_tally where feature = 'slowly@1' group by 1 order by 1";
+    expect((await opened.owner.query(state)).rows).toEqual([{ state: "failed", n: 1 }]);
+    const patient = ports({ runners: new LayerRunners({ budgetMs: 60_000 }) });
+    await start(layer);
+    await drain(patient);
+    await patient.runners.close();
+    const failed = "select from extraction_failure where event_id = $1 and layer = $2";
+    expect((await opened.owner.query(failed, [slow.eventId, layer])).rowCount).toBe(0);
+    const { rows } = await opened.owner.query(state);
+    expect(rows).toEqual([
+      { state: "failed", n: 0 },
+      { state: "observed", n: stored.length + 1 },
+    ]);
+    expect(await rowsOf(layer)).toContain(slow.eventId);
+    await erase("slowly");
   });
 
   it("stores nothing of an account that is erased during a piece", async () => {

@@ -101,10 +101,9 @@ async function compute(
   if (!(await lockSharing(transaction, events))) return undefined;
   claimed.events = events;
   const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
-  const decided = events.slice(0, extracted.decided);
-  await advanceChunk(transaction, chunk, decided, events.length < size && decided.length === events.length);
+  await advanceChunk(transaction, chunk, events, events.length < size);
   // This comes last, because other workers of the run wait for the end of the transaction from here on.
-  await charge(transaction, run, decided.length);
+  await charge(transaction, run, events.length);
   return extracted;
 }
 

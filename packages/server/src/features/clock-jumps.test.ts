@@ -23,7 +23,7 @@ import { verifyAttestation } from "./verify-attestation.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
-const runners = new LayerRunners({ graceMs: 100 });
+const runners = new LayerRunners();
 const HOUR_MS = 3_600_000;
 let past: Past;
 

@@ -1,11 +1,11 @@
 /** Computes versions of features for stored events. The versions need not be adopted. */
 import type { Bundle, Result } from "@device-risk-signals/features";
+import { isTimeLimited } from "@device-risk-signals/features/result";
 import { readEvent } from "@device-risk-signals/features/readings";
 import { type EventFilter, listEvents, readEvents } from "../events/read-events.ts";
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { Confusion, type Counts } from "./confusion.ts";
-import { isTooSlow } from "./compute-layer.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { binOf } from "./tally.ts";
 import { readCovers } from "./verify-values.ts";
@@ -38,7 +38,7 @@ export async function compareVersions(
   const confusion = new Confusion();
   let [events, undecided] = [0, 0];
   const unreadable = await computeStored(ports, versions, filter, ({ event }, [before, after]) => {
-    if (!before || !after || isTooSlow(before) || isTooSlow(after)) {
+    if (!before || !after || isTimeLimited(before) || isTimeLimited(after)) {
       undecided++;
       return;
     }

@@ -1,10 +1,10 @@
 /** Computes the features of a layer for opened events, and seals their values. */
 import { randomBytes } from "node:crypto";
-import type { Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
+import { isTimeLimited } from "@device-risk-signals/features/result";
 import type { BatchResults } from "@device-risk-signals/features/runner";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import { hasCode } from "../errors/operator-error.ts";
 import { isPartitionMissing, type Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { Coverage } from "./coverage.ts";
@@ -38,10 +38,8 @@ export interface AssignedEvent extends OpenedEvent {
 export interface Collected {
   readonly computed: Computed[];
   readonly failures: ExtractionFailure[];
-  /** Each feature that was too slow, with the event for which it was. */
-  readonly slow: { readonly eventId: string; readonly feature: FeatureName }[];
-  /** Ids of the events that come after one that was too slow. */
-  readonly undecided: Set<string>;
+  /** The features that were not computed for some event, because of their time or that of the account. */
+  readonly slow: Set<FeatureName>;
   /** Ids of the due events whose values can't be computed or sealed now. */
   readonly waiting: Set<string>;
   /** The last error of each layer that has one, by its number. */
@@ -58,21 +56,15 @@ export interface Computation extends ComputePorts {
   readonly isBackfill: boolean;
 }
 
-/** Computes events of a layer, up to the first one that is too slow, so that the transaction ends soon. */
+/** Computes events of a layer. A feature that is too slow for an event fails alone. */
 export async function computeLayer(
   computation: Computation,
   layer: LayerRow,
   opened: readonly AssignedEvent[],
 ): Promise<void> {
-  const { featureSealer, runners, coverage, collected, isBackfill } = computation;
+  const { featureSealer, coverage, collected } = computation;
   const { policyVersion } = coverage;
-  const { computed, failures, slow, undecided } = collected;
-  // guard(false): slow events do not take all the time of a worker
-  // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
-  if (!isBackfill && runners.isPaused(layer.layer)) {
-    failures.push(...failuresIn(layer, opened, "paused"));
-    return;
-  }
+  const { computed, slow } = collected;
   const ran = await run(computation, layer, opened).catch((error: unknown) => {
     // guard(true): a layer that can't be computed keeps no other layer waiting
     // fails: packages/server/src/features/extraction.test.ts › can't be loaded
@@ -81,39 +73,12 @@ export async function computeLayer(
     return undefined;
   });
   if (!ran) return;
-  const { events, paused, features, searchedMs } = ran;
-  if (searchedMs > 0 && !isBackfill) {
-    runners.addSearch(layer.layer, searchedMs);
-    // A definition that keeps state can block a process at another event each time, so that no search finds it.
-    if (paused.length === 0 && runners.isPaused(layer.layer)) {
-      const message = `definitions of layer ${layer.layer} block processes, but never twice at the same event`;
-      collected.errors.set(layer.layer, new OperatorError("feature-paused", message));
-    }
-  }
-  if (paused.length > 0) {
-    const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
-      (events[index] ?? []).flatMap((result, place) => {
-        const feature = features[place];
-        return feature && isOverBudget(result) ? [{ eventId, feature: feature.name }] : [];
-      }),
-    );
-    slow.push(...slowOfLayer);
-    await runners.renew(layer.layer, isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId));
-  }
+  const { events, features } = ran;
   const salts = randomBytes(opened.length * SALT_BYTES);
-  const rows = opened.flatMap(({ event, exact, counted }, index) => {
+  const rows = opened.map(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
-    // guard(false): the event that is too slow is decided, although other features were not computed
-    // fails: packages/server/src/features/slow-features.test.ts › longer than the search
-    if (results.some(isOverBudget)) {
-      failures.push({ event, layer: layer.layer, reason: "over-budget" });
-      return [];
-    }
-    // guard(false): an event is decided by its own time, not by that of an event before it
-    // fails: packages/server/src/features/slow-features.test.ts › too slow does not delay
-    if (results.some(isPaused)) {
-      undecided.add(event.eventId);
-      return [];
+    for (const [place, { name }] of features.entries()) {
+      if (results[place] && isTimeLimited(results[place])) slow.add(name);
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
     const { keyId } = event.sealedUnder;
@@ -121,7 +86,7 @@ export async function computeLayer(
     const values = encodeFeatures(exact, results, policyVersion, salt);
     const { receivedAt, platform, sdkVersion } = event;
     const row = { ...event, layer: layer.layer, keyId };
-    return [{ row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } }];
+    return { row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } };
   });
   const sealing = featureSealer.sealMany(
     rows.map(({ row, values }) => ({ identity: row, keyId: row.keyId, bytes: values })),
@@ -147,7 +112,10 @@ async function run(
   if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
   if (startErrors.has(layer.layer)) throw startErrors.get(layer.layer);
   const { runner, features } = await runners.find(executor, layer);
-  return { ...(await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)))), features };
+  const inputs = opened.map(({ parsed }) => readEvent(parsed, covers));
+  const accounts = opened.map(({ event }) => event.account);
+  const { events } = await runners.accountTime.spend(accounts, (shares) => runner.run(inputs, shares));
+  return { events, features };
 }
 
 /**
@@ -175,12 +143,3 @@ const failuresIn = (
 
 /** Whether the error concerns only events of one purpose and time: the server can't seal values of their partition. */
 const isPartitionError = (error: unknown): boolean => isPartitionMissing(error) || hasCode(error, "secret-missing");
-
-/** Whether the definition took too long for this event itself. */
-export const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
-
-/** Whether the definition was not computed: it was too slow for an earlier event, or the search for it took too long. */
-export const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
-
-/** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
-export const isTooSlow = (result: Result): boolean => isOverBudget(result) || isPaused(result);

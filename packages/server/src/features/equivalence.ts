@@ -1,12 +1,12 @@
 /** Compares a program with the archived one of its version, for instance after an upgrade of a tool. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, Manifest } from "@device-risk-signals/features";
+import { isTimeLimited } from "@device-risk-signals/features/result";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type ComparePorts, computeStored } from "./compare-versions.ts";
 import { type FeatureName, findBundles, findFixtures, nameOf } from "./decisions.ts";
-import { isTooSlow } from "./compute-layer.ts";
 
 export interface EquivalentProgram {
   readonly feature: FeatureName;
@@ -149,7 +149,7 @@ async function computeEvents(
         const [before, after] = results.slice(2 * index, 2 * index + 2);
         const name = nameOf(given);
         events.set(name, (events.get(name) ?? 0) + 1);
-        const isDecided = before && after && !isTooSlow(before) && !isTooSlow(after);
+        const isDecided = before && after && !isTimeLimited(before) && !isTimeLimited(after);
         if (!isDecided || !isDeepStrictEqual(before, after)) isDifferent = true;
       }
     });

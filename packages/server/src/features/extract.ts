@@ -2,7 +2,8 @@
  * Computes the features of events in one transaction: reads and opens the events, runs the definitions, and seals and
  * stores the values.
  */
-import type { ManifestInput } from "@device-risk-signals/features";
+import type { ManifestInput, Result } from "@device-risk-signals/features";
+import { isTimeLimited } from "@device-risk-signals/features/result";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
 import type { StoredEvent } from "../ports.ts";
@@ -11,6 +12,7 @@ import {
   type AssignedEvent,
   type Collected,
   type Computation,
+  type Computed,
   type ComputePorts,
   computeLayer,
 } from "./compute-layer.ts";
@@ -18,14 +20,20 @@ import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { deleteFormer, type ExtractionFailure, type FailureReason, findFailures, recordFailures } from "./failures.ts";
-import { decodeFeatures, isSameResult } from "./feature-payload.ts";
-import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
+import {
+  decodeFeatures,
+  isMoreComplete,
+  isSameResult,
+  type StoredFeatures,
+  type StoredResult,
+} from "./feature-payload.ts";
+import { allFeatureRows, type FeatureKey, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import { isLayerError, type LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
 import type { ParserOf } from "./read-inputs.ts";
-import { addToTally } from "./tally.ts";
+import { addToTally, type CountedEvent } from "./tally.ts";
 
 /** The name of the operation in reports of errors. */
 export const EXTRACTION = "extract features";
@@ -46,10 +54,8 @@ export interface Extracted {
    * deterministic.
    */
   readonly differences: number;
-  /** Features that were too slow for a decided event, once for each such event. */
-  readonly slow: readonly FeatureName[];
-  /** The number of leading events that are decided. The others come after one that was too slow. */
-  readonly decided: number;
+  /** Features that were too slow for an event or for its account. */
+  readonly slow: ReadonlySet<FeatureName>;
   /** Ids of events whose values can't be computed or sealed now. They stay due. */
   readonly waiting: ReadonlySet<string>;
   /** Errors that concern only some layers, once for each layer. */
@@ -60,8 +66,7 @@ export const NOTHING: Extracted = {
   rows: 0,
   failures: 0,
   differences: 0,
-  slow: [],
-  decided: 0,
+  slow: new Set(),
   waiting: new Set(),
   errors: [],
 };
@@ -99,16 +104,15 @@ export async function extract(
   );
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const eventsWithLayer = events.filter((event) => layers.some((layer) => isOf(layer, event)));
-  if (eventsWithLayer.length === 0) return { ...NOTHING, decided: events.length };
-  // The search for features that block a process takes long, and sends no statement. It has a separate time limit.
+  if (eventsWithLayer.length === 0) return NOTHING;
+  // Slow events of many accounts take long together, and send no statement.
   // guard(drop): PostgreSQL does not end the transaction during the search
   // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
   const collected: Collected = {
     computed: [],
     failures: [],
-    slow: [],
-    undecided: new Set(),
+    slow: new Set(),
     waiting: new Set(),
     errors: new Map(),
   };
@@ -134,15 +138,9 @@ export async function extract(
     slice.catch(() => {});
     return slice;
   };
-  const places = new Map(events.map(({ eventId }, place) => [eventId, place]));
-  const placeOf = ({ event }: OpenedEvent): number => places.get(event.eventId) ?? 0;
-  const countDecided = (): number => {
-    const found = events.findIndex(({ eventId }) => collected.undecided.has(eventId));
-    return found === -1 ? events.length : found;
-  };
   let next = openAhead(0);
   try {
-    for (let at = 0; at < eventsWithLayer.length && collected.undecided.size === 0; at += SLICE_SIZE) {
+    for (let at = 0; at < eventsWithLayer.length; at += SLICE_SIZE) {
       const slice = await next;
       // The next slice is read and opened while the programs compute this one.
       next = openAhead(at + SLICE_SIZE);
@@ -151,37 +149,19 @@ export async function extract(
         if ("parsed" in one) opened.push(one);
         else collected.failures.push(...failuresOf(one.event, layers, one.reason));
       }
-      // In the order of the events, so that a backfill continues after the events that are decided.
-      const assigned = await assign(opened.toSorted((a, b) => placeOf(a) - placeOf(b)));
+      const assigned = await assign(opened);
       for (const layer of layers) {
-        const decided = countDecided();
         const own = assigned.get(layer.layer) ?? [];
-        // guard(false): no event is computed for a layer while it waits behind a slow event of another layer
-        // fails: packages/server/src/features/slow-features.test.ts › leaves what comes behind
-        const ahead = decided < events.length ? own.filter((one) => placeOf(one) < decided) : own;
-        if (ahead.length > 0) await computeLayer(computation, layer, ahead);
+        if (own.length > 0) await computeLayer(computation, layer, own);
       }
     }
   } finally {
     // The next slice must not run statements after the end of the transaction.
     await next.catch(() => {});
   }
-  const decided = countDecided();
-  // guard(false): a batch without progress is postponed like one that fails
-  // fails: packages/server/src/features/slow-features.test.ts › decide no event
-  if (decided === 0) throw new Error("no event was decided");
-  const kept = decided === events.length ? collected : keepOf(collected, events.slice(0, decided));
-  const stored = await store(transaction, ports, kept, computation.coverage, options.runId);
-  return { ...stored, decided, waiting: kept.waiting, errors: [...kept.errors.values()] };
-}
-
-/** Keeps what was collected for these events. */
-function keepOf(collected: Collected, events: readonly DueEvent[]): Collected {
-  const ids = new Set(events.map(({ eventId }) => eventId));
-  const computed = collected.computed.filter(({ row }) => ids.has(row.eventId));
-  const failures = collected.failures.filter(({ event }) => ids.has(event.eventId));
-  const slow = collected.slow.filter(({ eventId }) => ids.has(eventId));
-  return { ...collected, computed, failures, slow };
+  const stored = await store(transaction, ports, collected, computation.coverage, options.runId);
+  const { slow, waiting, errors } = collected;
+  return { ...stored, slow, waiting, errors: [...errors.values()] };
 }
 
 /**
@@ -256,16 +236,16 @@ export const failuresOf = (
 async function store(
   transaction: Transaction,
   { featureSealer }: ExtractPorts,
-  { computed, failures, slow }: Collected,
+  { computed, failures }: Collected,
   { policyVersion }: Coverage,
   runId: string | undefined,
-): Promise<Omit<Extracted, "decided" | "waiting" | "errors">> {
-  const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
+): Promise<Pick<Extracted, "rows" | "failures" | "differences">> {
+  const replaced =
+    runId === undefined ? new Map<string, ReplacedRow>() : await findReplaced(transaction, featureSealer, computed);
   const inserted = await insertFeatureRows(
     transaction,
     computed.map(({ row }) => row),
-    runId,
-    policyVersion,
+    { runId, policyVersion, replaced: [...replaced.values()].map(({ key }) => key) },
   );
   const stored = new Set(inserted.map(keyOf));
   let differences = 0;
@@ -275,29 +255,81 @@ async function store(
     // fails: packages/server/src/features/extraction.test.ts › another result
     if (!(await isSame(transaction, featureSealer, row, values))) differences++;
   }
-  await addToTally(
-    transaction,
-    computed.filter(({ row }) => stored.has(keyOf(row))).map(({ counted }) => counted),
-  );
+  const added = computed.filter(({ row }) => stored.has(keyOf(row)));
+  const counted = added.flatMap(({ row, counted: now }): readonly CountedEvent[] => {
+    const before = replaced.get(keyOf(row))?.results;
+    return before ? changesOf(before, now) : [now];
+  });
+  await addToTally(transaction, counted);
+  const incomplete = added
+    .filter(({ counted: { results } }) => results.some(isTimeLimited))
+    .map(({ row }): ExtractionFailure => ({ event: row, layer: row.layer, reason: "time-limit" }));
   const failed = failures.map(({ event: { eventId }, layer }) => ({ eventId, layer }));
   // guard(drop): a failure is over when a backfill has stored the values
   // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
   if (runId !== undefined) await deleteFormer(transaction, [...inserted, ...failed]);
-  await recordFailures(transaction, failures);
-  return { rows: inserted.length, failures: failures.length, differences, slow: slow.map(({ feature }) => feature) };
+  await recordFailures(transaction, [...failures, ...incomplete]);
+  return { rows: inserted.length, failures: failures.length, differences };
 }
+
+const keyOf = ({ eventId, layer }: FeatureKey): string => `${eventId} ${layer}`;
+
+interface ReplacedRow {
+  readonly key: FeatureKey;
+  readonly results: readonly StoredResult[];
+}
+
+/** Finds the stored rows that lack features because of their time, of which some were computed now. */
+async function findReplaced(
+  executor: Executor,
+  sealer: FeatureSealer,
+  computed: readonly Computed[],
+): Promise<ReadonlyMap<string, ReplacedRow>> {
+  const failures = await findFailures(
+    executor,
+    computed.map(({ row }) => row.eventId),
+  );
+  const replaced = new Map<string, ReplacedRow>();
+  for (const { row, values } of computed) {
+    const { eventId, layer } = row;
+    if (failures.get(eventId)?.get(layer) !== "time-limit") continue;
+    const stored = await readStored(executor, sealer, row);
+    if (!stored || !isMoreComplete(decodeFeatures(values), stored)) continue;
+    replaced.set(keyOf(row), { key: { eventId, layer }, results: stored.results });
+  }
+  return replaced;
+}
+
+/** Counts a feature in its new state, and no longer as failed, if only its time was the reason. */
+function changesOf(before: readonly StoredResult[], now: CountedEvent): readonly CountedEvent[] {
+  const changed = now.features.filter((_, index) => isChanged(before[index], now.results[index]));
+  const counted = new Set(changed.map(({ name }) => name));
+  return [
+    { ...now, counted, times: -1, results: before as readonly Result[] },
+    { ...now, counted },
+  ];
+}
+
+const isChanged = (before: StoredResult | undefined, now: Result | undefined): boolean =>
+  before !== undefined && now !== undefined && isTimeLimited(before) && !isTimeLimited(now);
 
 /**
  * Whether a stored row has these values. The result is also true if the row can't be compared: it was erased meanwhile,
  * it can't be opened, or it was computed under another policy.
  */
 async function isSame(executor: Executor, sealer: FeatureSealer, row: NewFeatureRow, values: Buffer): Promise<boolean> {
-  const subject = { eventId: row.eventId, receivedAt: new Date(row.receivedAt) };
-  const rows = await Array.fromAsync(allFeatureRows(executor, subject));
-  const existing = rows.find(({ layer }) => layer === row.layer);
-  if (!existing) return true;
-  const bytes = await openRow(sealer, existing);
-  if (!bytes) return true;
-  const [stored, now] = [decodeFeatures(bytes), decodeFeatures(values)];
-  return stored.policyVersion !== now.policyVersion || isSameResult(stored, now);
+  const [stored, now] = [await readStored(executor, sealer, row), decodeFeatures(values)];
+  return !stored || stored.policyVersion !== now.policyVersion || isSameResult(stored, now);
+}
+
+/** @returns `undefined` if there is no such row, or if it can't be opened */
+async function readStored(
+  executor: Executor,
+  sealer: FeatureSealer,
+  { eventId, receivedAt, layer }: NewFeatureRow,
+): Promise<StoredFeatures | undefined> {
+  const rows = await Array.fromAsync(allFeatureRows(executor, { eventId, receivedAt: new Date(receivedAt) }));
+  const existing = rows.find((one) => one.layer === layer);
+  const bytes = existing && (await openRow(sealer, existing));
+  return bytes && decodeFeatures(bytes);
 }

@@ -61,8 +61,8 @@ export class ExtractionWorker {
   }
 
   /**
-   * Waits for the batch that is under way, and ends the processes of its definitions. It does not wait for a batch that
-   * searches for features which block a process. That batch stays due.
+   * Waits for the batch that is under way, and ends the processes of its definitions. A batch in which a feature ends or
+   * blocks a process ends then, and stays due.
    */
   async close(): Promise<void> {
     this.#closing.abort(new Unavailable("the worker is closing"));
@@ -126,8 +126,8 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
       if (!batch) return undefined;
       claimed.batch = batch;
       const result = await extract(transaction, ports, batch.events, { isRetry: batch.tries > 0 });
-      const { decided, waiting } = result;
-      const rest = batch.events.filter(({ eventId }, place) => place >= decided || waiting.has(eventId));
+      const { waiting } = result;
+      const rest = batch.events.filter(({ eventId }) => waiting.has(eventId));
       await deleteDue(transaction, batch, rest);
       if (waiting.size > 0) await delayDue(transaction, batch, [...waiting], ports.retrySeconds ?? 1);
       return result;
@@ -151,9 +151,9 @@ const idsOf = (events: readonly DueEvent[]): readonly string[] => events.map(({ 
 function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): void {
   onExtracted?.(extracted);
   for (const error of extracted.errors) onError(error, EXTRACTION);
-  if (extracted.slow.length > 0) {
-    const slow = [...new Set(extracted.slow)].join(", ");
-    onError(new OperatorError("feature-paused", `too slow for an event: ${slow}`), EXTRACTION);
+  if (extracted.slow.size > 0) {
+    const slow = [...extracted.slow].toSorted().join(", ");
+    onError(new OperatorError("feature-time-limit", `too slow for an event, or for its account: ${slow}`), EXTRACTION);
   }
   if (extracted.differences === 0) return;
   onError(

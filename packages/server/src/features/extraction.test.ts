@@ -226,20 +226,20 @@ describe("extraction", () => {
     await propose(bundle("slow_once", "({ su }) => { for (;;); }"), bundle("unstarted"));
     const [slow, unstarted] = [await adopt(["slow_once@1"]), await adopt(["unstarted@1"])];
     const event = await store("waits");
-    const starting = new PartlyStarting({ graceMs: 100 });
+    const starting = new PartlyStarting();
     onTestFinished(() => starting.close());
     starting.failing = unstarted;
     const using = ports({ runners: starting });
     const codes = (): unknown[] => errors.splice(0).map((error) => (error as Unavailable).code);
-    expect(await extractNext(using)).toMatchObject({ rows: 1, failures: 1, waiting: new Set([event.eventId]) });
-    expect(codes()).toEqual(["feature-not-started", "feature-paused"]);
+    expect(await extractNext(using)).toMatchObject({ rows: 2, failures: 0, waiting: new Set([event.eventId]) });
+    expect(codes()).toEqual(["feature-not-started", "feature-time-limit"]);
     expect(await extractNext(using)).toMatchObject({ rows: 0, failures: 0, waiting: new Set([event.eventId]) });
     expect(codes()).toEqual(["feature-not-started"]);
     starting.failing = undefined;
     expect(await extractNext(using)).toMatchObject({ rows: 1, failures: 0, waiting: new Set() });
     await retire("slow_once@1", "unstarted@1");
-    expect(await failuresOf(event)).toEqual([{ layer: slow, reason: "over-budget" }]);
-    expect(Object.keys(await read(event))).toEqual([LAYER, unstarted].map(String));
+    expect(await failuresOf(event)).toEqual([{ layer: slow, reason: "time-limit" }]);
+    expect(Object.keys(await read(event))).toEqual([LAYER, slow, unstarted].map(String));
   });
 
   it("of an event that waits for a layer counts a feature that layers share once", async () => {
@@ -248,7 +248,7 @@ describe("extraction", () => {
     const event = await store("shares");
     await retire("shared@1");
     const newer = await adopt(["shared@1", "with_it@1"]);
-    const starting = new PartlyStarting({ graceMs: 100 });
+    const starting = new PartlyStarting();
     onTestFinished(() => starting.close());
     starting.failing = older;
     const using = ports({ runners: starting });
@@ -265,7 +265,7 @@ describe("extraction", () => {
   });
 
   it("of events that were read without the inputs of a layer stores no values of it, although it starts then", async () => {
-    const starting = new PartlyStarting({ graceMs: 100 });
+    const starting = new PartlyStarting();
     onTestFinished(() => starting.close());
     starting.failing = LAYER;
     const { sealer } = opened.system;
@@ -332,7 +332,7 @@ describe("extraction", () => {
     const event = await store("no-process");
     const { execPath } = process;
     onTestFinished(() => void (process.execPath = execPath));
-    const starting = new LayerRunners({ graceMs: 100, retryMs: 0 });
+    const starting = new LayerRunners({ retryMs: 0 });
     const using = ports({ runners: starting });
     process.execPath = "/nowhere/node";
     const waiting = { rows: 0, failures: 0, waiting: new Set([event.eventId]) };
@@ -355,7 +355,7 @@ describe("extraction", () => {
     await retire("blocks@1");
     await starting.close();
     errors.length = 0;
-    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "time-limit" }]);
   });
 
   it("continues for the other features of a layer when one is retired, and ends for the retired one", async () => {

@@ -1,15 +1,14 @@
-/** Events whose features of a layer could not be computed. */
+/** Events whose features of a layer could not be computed, or not all of them. */
 import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { DueEvent } from "./extraction-due.ts";
 
 /**
- * `unreadable`: the event can't be opened; `not-json`: it is no event; `over-budget`: a definition was too slow, so that
- * its result would depend on the time; `paused`: a definition was too slow for other events, and this one was not
- * computed; `error`: the event failed repeatedly, or a program of the layer can't be
- * loaded.
+ * `unreadable`: the event can't be opened; `not-json`: it is no event; `time-limit`: the event has a row, in which at
+ * least one feature failed because of its time, so that a backfill computes it again; `error`: the event failed
+ * repeatedly, or a program of the layer can't be loaded.
  */
-export type FailureReason = "unreadable" | "not-json" | "over-budget" | "paused" | "error";
+export type FailureReason = "unreadable" | "not-json" | "time-limit" | "error";
 
 export interface ExtractionFailure {
   readonly event: DueEvent;

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FeatureValue, InputState, Result, ResultState } from "@device-risk-signals/features";
+import { isTimeLimited } from "@device-risk-signals/features/result";
 
 /** Number of random bytes of each row. */
 export const SALT_BYTES = 16;
@@ -254,6 +255,26 @@ function known<State extends string>(states: readonly State[], place: number): S
   return state;
 }
 
-/** Whether two computations of one event gave the same results. */
+/** Whether two computations of one event gave the same results. What failed because of its time is not compared. */
 export const isSameResult = (one: StoredFeatures, other: StoredFeatures): boolean =>
-  one.sha256 === other.sha256 && isDeepStrictEqual(one.results, other.results);
+  one.sha256 === other.sha256 &&
+  one.results.length === other.results.length &&
+  one.results.every((result, index) => {
+    const second = other.results[index] as StoredResult;
+    return isTimeLimited(result) || isTimeLimited(second) || isDeepStrictEqual(result, second);
+  });
+
+/**
+ * Whether a second computation of an event has results that the stored one lacks because of its time, and lacks none
+ * that the stored one has.
+ */
+export function isMoreComplete(second: StoredFeatures, stored: StoredFeatures): boolean {
+  const [lacksNow, lackedBefore] = [second, stored].map(({ results }) => results.map(isTimeLimited)) as [
+    boolean[],
+    boolean[],
+  ];
+  return (
+    lacksNow.every((lacks, index) => !lacks || lackedBefore[index]) &&
+    lackedBefore.some((lacked, index) => lacked && !lacksNow[index])
+  );
+}

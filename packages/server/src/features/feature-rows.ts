@@ -85,20 +85,30 @@ const INSERT_ROWS = sql(
   { event_id: "uuid", layer: "int4" },
 );
 
+const DELETE_INCOMPLETE = sql("select delete_incomplete_features($1, $2)", ["uuid[]", "int4[]"]);
+
 /** The layer of a row, and the id of its event, which determines the rest of the key of the row. */
 export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
 
 /**
  * Stores each row once, without rows of events that were erased or restricted. An erasure or a new policy waits for the
  * end of the transaction.
- * @param runId the backfill that computed the rows. @param policyVersion the policy that masked their inputs.
+ * @param options.runId the backfill that computed the rows. @param options.policyVersion the policy that masked their
+ * inputs. @param options.replaced rows that lack features because of their time, and are deleted first.
  * @throws Unavailable if there is another policy now. @returns the keys of the rows that it stored.
  */
 export async function insertFeatureRows(
   transaction: Transaction,
   computed: readonly NewFeatureRow[],
-  runId: string | null = null,
-  policyVersion?: number,
+  {
+    runId,
+    policyVersion,
+    replaced = [],
+  }: {
+    readonly runId?: string | undefined;
+    readonly policyVersion?: number;
+    readonly replaced?: readonly FeatureKey[];
+  } = {},
 ): Promise<readonly FeatureKey[]> {
   if (computed.length === 0) return [];
   // Sorted, so that transactions that store the same rows cause no deadlock.
@@ -108,6 +118,11 @@ export async function insertFeatureRows(
   // fails: packages/server/src/features/extraction.test.ts › masks by the new policy
   if (policyVersion !== undefined && policyVersion !== (await readPolicyVersion(transaction))) {
     throw new Unavailable("a new policy was applied during the computation of features, which begins again");
+  }
+  if (replaced.length > 0) {
+    const events = replaced.map(({ eventId }) => eventId);
+    const layers = replaced.map(({ layer }) => layer);
+    await query(transaction, DELETE_INCOMPLETE, [events, layers]);
   }
   const inserted = await query(transaction, INSERT_ROWS, [
     textArray(rows.map(({ account }) => account)),
@@ -124,7 +139,7 @@ export async function insertFeatureRows(
     uuidArray(rows.map(({ keyId }) => keyId)),
     byteaArray(rows.map(({ payload }) => payload)),
     textArray(rows.map(({ idempotencyKey }) => idempotencyKey)),
-    runId,
+    runId ?? null,
   ]);
   return inserted.rows.map(({ event_id, layer }) => ({ eventId: event_id, layer }));
 }

@@ -54,7 +54,7 @@ export interface FeatureValues {
 
 /** Registers hooks that propose and adopt the feature in the system. @param folder the folder for files of policies. */
 export function useFeatureValues(opened: TestSystem, folder: () => string): FeatureValues {
-  const runners = new LayerRunners({ graceMs: 100 });
+  const runners = new LayerRunners();
   const errors: unknown[] = [];
   let past: Past | undefined;
 

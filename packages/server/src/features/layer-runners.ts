@@ -3,6 +3,7 @@ import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
+import { AccountTime } from "./account-time.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
 import type { CountedFeature } from "./tally.ts";
 
@@ -15,38 +16,19 @@ export interface OpenLayer {
 }
 
 export interface LayerRunnerOptions extends RunnerOptions {
-  /**
-   * If three events are too slow within this number of milliseconds, or if searches for slow events take a quarter of it,
-   * the layer is paused until the first of them is that long ago. Default: a minute.
-   */
-  readonly pauseMs?: number;
   /** A layer whose process did not start is tried again after this number of milliseconds. Default: 30,000. */
   readonly retryMs?: number;
 }
 
-const PAUSE_MS = 60_000;
-/** One slow event can take as long as thousands of other events. */
-const SLOW_EVENTS_OF_PAUSE = 3;
-
 /** A try to start a process can take 10 seconds. */
 const RETRY_MS = 30_000;
-
-/** A search for slow events: when it ended, and how long it took, in milliseconds of `performance.now()`. */
-interface Search {
-  readonly at: number;
-  readonly took: number;
-}
 
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /**
-   * For each layer, the last due events that were too slow, and when each was computed: milliseconds of
-   * `performance.now()`.
-   */
-  readonly #slow = new Map<number, ReadonlyMap<string, number>>();
-  readonly #searches = new Map<number, readonly Search[]>();
   /** When and why the process of a layer did not start. */
+  /** Shared by all layers, because the processes of one worker compute in turn. */
+  readonly accountTime = new AccountTime();
   readonly #failed = new Map<number, { readonly at: number; readonly error: unknown }>();
   readonly #options: LayerRunnerOptions;
 
@@ -74,46 +56,6 @@ export class LayerRunners {
       onError(error);
     });
     return opening;
-  }
-
-  /**
-   * Ends the process of a layer, because the process no longer computes a feature that was too slow for an event. The
-   * next `find` starts a new process.
-   * @param slowDue ids of the due events that were too slow. No other events pause the layer. An event that is computed
-   * again, such as after a failed transaction, counts once.
-   */
-  async renew(layer: number, slowDue: readonly string[]): Promise<void> {
-    const slow = this.#recentSlow(layer);
-    for (const eventId of slowDue) slow.set(eventId, performance.now());
-    this.#slow.set(layer, slow);
-    await this.#close(layer);
-  }
-
-  /** Counts the time of a search for slow events among due events, also if it found none. */
-  addSearch(layer: number, took: number): void {
-    this.#searches.set(layer, [...this.#recentSearches(layer), { at: performance.now(), took }]);
-  }
-
-  /** Whether no due event of the layer is computed now, because the last ones were too slow, or took too much time. */
-  isPaused(layer: number): boolean {
-    const searches = this.#recentSearches(layer);
-    const took = searches.reduce((sum, search) => sum + search.took, 0);
-    // One search can follow from a machine that was busy.
-    const tookTooLong = searches.length > 1 && took >= this.#pauseMs / 4;
-    return tookTooLong || this.#recentSlow(layer).size >= SLOW_EVENTS_OF_PAUSE;
-  }
-
-  get #pauseMs(): number {
-    return this.#options.pauseMs ?? PAUSE_MS;
-  }
-
-  #recentSlow(layer: number): Map<string, number> {
-    const slow = [...(this.#slow.get(layer) ?? [])];
-    return new Map(slow.filter(([, at]) => at > performance.now() - this.#pauseMs));
-  }
-
-  #recentSearches(layer: number): readonly Search[] {
-    return (this.#searches.get(layer) ?? []).filter(({ at }) => at > performance.now() - this.#pauseMs);
   }
 
   /** Ends the processes of other layers. */
@@ -160,8 +102,8 @@ async function openLayer(
   const runner = await openRunner(bundles, options).catch((error: unknown) => {
     throw codedError(error);
   });
-  const run: FeatureRunner["run"] = (batch) =>
-    runner.run(batch).catch((error: unknown) => {
+  const run: FeatureRunner["run"] = (batch, shares) =>
+    runner.run(batch, shares).catch((error: unknown) => {
       const coded = codedError(error);
       onError(coded);
       throw coded;

@@ -32,6 +32,8 @@ export interface CountedEvent {
   readonly results: readonly Result[];
   /** The features whose counts include this event. */
   readonly counted: ReadonlySet<FeatureName>;
+  /** -1 for results that others replace. Default: 1. */
+  readonly times?: 1 | -1;
 }
 
 const ADD = sql(
@@ -87,7 +89,7 @@ function countEach(events: readonly CountedEvent[]): readonly Count[] {
       const states = entryOf(features, name, () => new Map<string, Map<string, number>>());
       const bins = entryOf(states, result.state, () => new Map<string, number>());
       const bin = binOf(output, result);
-      bins.set(bin, (bins.get(bin) ?? 0) + 1);
+      bins.set(bin, (bins.get(bin) ?? 0) + (event.times ?? 1));
     }
   }
   return [...groups.values()].flatMap((group) =>

@@ -28,7 +28,7 @@ import { createParserOf } from "./read-inputs.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
-const runners = new LayerRunners({ graceMs: 100 });
+const runners = new LayerRunners();
 const EXACT = textOfEvent();
 let past: Past;
 

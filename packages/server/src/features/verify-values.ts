@@ -1,17 +1,17 @@
 /** Recomputes stored values from events that have not expired. */
-import type { Result } from "@device-risk-signals/features";
-import { type Covers, readEvent, type ReadInput } from "@device-risk-signals/features/readings";
+import { type Covers, readEvent } from "@device-risk-signals/features/readings";
+import { isTimeLimited } from "@device-risk-signals/features/result";
+import type { TimeShare } from "@device-risk-signals/features/runner";
 import { type EventKey, readEvents } from "../events/read-events.ts";
 import { coversOf } from "../policy/coverage.ts";
 import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
-import { type ComputePorts, isOverBudget, isPaused, isTooSlow } from "./compute-layer.ts";
+import type { ComputePorts } from "./compute-layer.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findRowsOfEvents } from "./feature-rows.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
-import type { SlowTime } from "./slow-time.ts";
 
 /** Number of events whose exact bytes are in memory at once. */
 const SLICE_SIZE = 64;
@@ -36,7 +36,10 @@ export interface Verified {
   readonly rows: number;
   readonly equal: number;
   readonly different: number;
-  /** Rows that can't be compared: the event or the row can't be opened, or a definition took too long. */
+  /**
+   * Rows that can't be compared: the event or the row can't be opened, or a definition took too long, now or when the
+   * row was stored.
+   */
   readonly undecided: number;
   readonly differences: readonly Difference[];
 }
@@ -60,11 +63,20 @@ export const sumOf = (one: Verified, other: Verified): Verified => ({
 });
 
 export interface VerifyPorts extends ComputePorts {
-  /** All calls of one verification share it. */
-  readonly slowTime: SlowTime;
-  /** Ends the work at the next slow event. */
-  readonly signal?: AbortSignal | undefined;
+  /** The computing time for slow events. All calls of one verification share it. */
+  readonly slowTime: TimeShare;
 }
+
+/** Enough for hundreds of slow events. Without a limit, a definition that often blocks would take hours. */
+const SLOW_MS = 300_000;
+
+/** @param fullMs milliseconds. Default: five minutes. */
+export const slowTimeOf = (fullMs = SLOW_MS): TimeShare => ({
+  fullMs,
+  patienceMs: fullMs,
+  spentMs: 0,
+  slow: new Set(),
+});
 
 /** Called with each row and, if its values equal the recomputed ones, with its unsealed bytes. */
 export type OnRow = (row: FeatureRow, equal: Buffer | undefined) => void;
@@ -80,7 +92,6 @@ interface Pair {
 /**
  * Compares every row of these events, without restricted ones, with the values that the archived programs compute now,
  * under the policy of the time at which the row was stored.
- * @throws the reason of `signal`.
  */
 export async function verifyValues(
   executor: Executor,
@@ -135,60 +146,31 @@ async function verifyLayer(
   layer: LayerRow,
   pairs: readonly Pair[],
 ): Promise<Verified> {
-  const { onRow } = ports;
+  const { onRow, runners, slowTime } = ports;
   const covers = await readCovers(executor, layer.purpose, pairs[0]?.stored.policyVersion ?? 0);
   const inputs = pairs.map(({ event }) => readEvent(event.parsed, covers));
-  const events = await computeEvents(executor, ports, layer, inputs);
+  const { runner } = await runners.find(executor, layer);
+  const { events } = await runner.run(
+    inputs,
+    inputs.map(() => slowTime),
+  );
   let [equal, different, undecided] = [0, 0, 0];
   const differences: Difference[] = [];
   for (const [index, { row, bytes, stored, event }] of pairs.entries()) {
     const results = events[index] ?? [];
-    if (results.some(isTooSlow)) {
-      onRow(row, undefined);
-      undecided++;
-      continue;
-    }
     const computed = decodeFeatures(encodeFeatures(event.exact, results, stored.policyVersion, NO_SALT));
     const found = differencesOf(row, layer, stored, computed);
-    onRow(row, found.length === 0 ? bytes : undefined);
-    if (found.length === 0) equal++;
-    else different++;
+    // guard: what failed because of its time is neither equal nor different
+    const isUndecided = [...stored.results, ...computed.results].some(isTimeLimited);
+    const isEqual = found.length === 0 && !isUndecided;
+    onRow(row, isEqual ? bytes : undefined);
+    if (isEqual) equal++;
+    else if (found.length > 0) different++;
+    else undecided++;
     differences.push(...found);
   }
   return { ...NOTHING_VERIFIED, equal, different, undecided, differences };
 }
-
-/**
- * Computes events of a layer. A process no longer computes a feature after the feature was too slow for an event. A new
- * process therefore computes the events after that event, as long as the limit for slow events allows it.
- * @returns the results of each event. A result may be a failure, because its definition took too long.
- */
-async function computeEvents(
-  executor: Executor,
-  { runners, slowTime, signal }: VerifyPorts,
-  layer: LayerRow,
-  inputs: readonly ReadInput[],
-): Promise<readonly (readonly Result[])[]> {
-  const results = new Map<ReadInput, readonly Result[]>();
-  for (let waiting = inputs; waiting.length > 0;) {
-    const start = performance.now();
-    const { runner } = await runners.find(executor, layer);
-    const { events, paused, searchedMs } = await runner.run(waiting);
-    for (const [index, input] of waiting.entries()) results.set(input, events[index] ?? []);
-    waiting = waiting.filter((_, index) => isBehindSlow(events[index] ?? []));
-    if (waiting.length === 0 && paused.length === 0 && searchedMs === 0) break;
-    slowTime.add(layer.layer, performance.now() - start);
-    signal?.throwIfAborted();
-    // guard(false): a definition that often blocks does not take hours of a verification
-    // fails: packages/server/src/features/slow-rows.test.ts › stays within a limit
-    if (!slowTime.isLeft(layer.layer)) break;
-    await runners.renew(layer.layer, []);
-  }
-  return inputs.map((input) => results.get(input) ?? []);
-}
-
-/** Whether a feature was not computed only because an earlier event was too slow for it. */
-const isBehindSlow = (results: readonly Result[]): boolean => results.some(isPaused) && !results.some(isOverBudget);
 
 /** Reads what the purpose covered under a policy. Before the first policy, a purpose covered everything. */
 export async function readCovers(executor: Executor, purpose: number, policyVersion: number): Promise<Covers> {
@@ -208,6 +190,7 @@ function differencesOf(
   const isOtherEvent = stored.sha256 !== computed.sha256;
   return members.flatMap((feature, index) => {
     const [one, other] = [stored.results[index], computed.results[index]];
+    if (!isOtherEvent && [one, other].some((result) => result && isTimeLimited(result))) return [];
     if (!isOtherEvent && JSON.stringify(one) === JSON.stringify(other)) return [];
     const states = {
       stored: one?.state ?? "absent",

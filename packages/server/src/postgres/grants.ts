@@ -184,6 +184,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   delete_expired_sessions: SERVICE_ONLY,
   delete_expired_tombstones: SERVICE_ONLY,
   delete_idempotency_keys: SERVICE_ONLY,
+  delete_incomplete_features: SERVICE_ONLY,
   delete_released_copies: SERVICE_ONLY,
   drop_expired_feature_partition: SERVICE_ONLY,
   drop_expired_partition: SERVICE_ONLY,

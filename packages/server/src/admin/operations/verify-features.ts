@@ -2,9 +2,8 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { findAttributes, type ListedEvent, listEvents } from "../../events/read-events.ts";
 import { listLayers } from "../../features/decisions.ts";
 import { LayerRunners } from "../../features/layer-runners.ts";
-import { SlowTime } from "../../features/slow-time.ts";
 import { verifyPrograms } from "../../features/verify-programs.ts";
-import { NOTHING_VERIFIED, sumOf, type Verified, verifyValues } from "../../features/verify-values.ts";
+import { NOTHING_VERIFIED, slowTimeOf, sumOf, type Verified, verifyValues } from "../../features/verify-values.ts";
 import { findPurposeCode } from "../../policy/policy-table.ts";
 import { withOwner } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -63,7 +62,7 @@ async function verify(
   runners: LayerRunners,
 ): Promise<Verified> {
   const { ports, input } = call;
-  const extraction = { ...(await ports.keys()), runners, slowTime: new SlowTime() };
+  const extraction = { ...(await ports.keys()), runners, slowTime: slowTimeOf() };
   const verifyListed = (events: readonly ListedEvent[]): Promise<Verified> =>
     verifyValues(executor, extraction, events.map(keyOf));
   if (input.event_id !== undefined) {

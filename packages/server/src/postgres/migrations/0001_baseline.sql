@@ -1007,13 +1007,13 @@ create table extraction_due (
   tries integer not null default 0,
   not_before timestamptz not null default transaction_time()
 );
--- Events whose features of a layer could not be computed.
+-- Events whose features of a layer could not be computed, or not all of them.
 create table extraction_failure (
   event_id uuid not null,
   layer integer not null references layer (layer),
   purpose integer not null,
   received_at timestamptz not null,
-  reason text not null check (reason in ('unreadable', 'not-json', 'over-budget', 'paused', 'error')),
+  reason text not null check (reason in ('unreadable', 'not-json', 'time-limit', 'error')),
   failed_at timestamptz not null default transaction_time(),
   primary key (event_id, layer)
 );

@@ -24,6 +24,7 @@ describe("lintProgram", () => {
     ["(1).toLocaleString()", "`toLocaleString`"],
     ["/\\p{L}/u.test(`a`)", "`\\p{…}`"],
     ["/a/iu.test(`a`)", "the flags `i` and `u`"],
+    ["/^[a--b]+$/v.test(`a`)", "can't check whether it backtracks"],
     ["new RegExp(`\\\\p{L}`,`iu`)", "`RegExp`: write the expression as a literal"],
     ["RegExp(`a`)", "`RegExp`"],
     ["process.env", "`process`"],
@@ -42,6 +43,22 @@ describe("lintProgram", () => {
     const found = lint(`()=>(${expression})`);
     expect(found.join()).toContain(message);
   });
+
+  it.each(["^(a+)+$", "^(a|a)*$", String.raw`\s+$`, "a+b", "^.*a.*b", String.raw`(\w+)\1`, "^(?=(a+)+b)"])(
+    "reports the expression %s, which backtracks",
+    (source) => expect(lint(`()=>(/${source}/.test(\`a\`))`).join()).toContain("makes it backtrack"),
+  );
+
+  it.each([
+    String.raw`^\s+$`,
+    "^a{0,64}b",
+    String.raw`^[a-z]+(?:\.[a-z]+)*$`,
+    "[A-Z]",
+    String.raw`^(\d+)-(\d+)$`,
+    "su$",
+  ])("accepts the expression %s, which does not", (source) =>
+    expect(lint(`()=>(/${source}/.test(\`a\`))`)).toEqual([]),
+  );
 
   it.each([
     ["async()=>true", "`async`"],

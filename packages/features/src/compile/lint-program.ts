@@ -2,6 +2,7 @@
  * Reports code whose result ECMAScript does not specify exactly, code that keeps state between events, and code that
  * merges states of readings. The lint reads the bundled program, so that it also checks the imports of a definition.
  */
+import { isSafe } from "redos-detector";
 import { hasImportWord } from "../import-word.ts";
 import type { Origin, Program } from "./bundle-program.ts";
 import { type ModuleNames, namesIn, resolveModuleNames } from "./module-names.ts";
@@ -183,7 +184,25 @@ function expressionMessages(regex: unknown, { depth }: Place): (string | undefin
     /[gy]/.test(flags) && depth === MODULE_DEPTH
       ? `the flag \`g\` or \`y\` outside of a function: ${STATE}`
       : undefined,
+    backtrackingOf(pattern, flags),
   ];
+}
+
+/** The maximum number of backtracks for one start of a match, and of steps of the search for them. */
+const BACKTRACKS = { maxScore: 200, maxSteps: 20_000, timeout: Number.POSITIVE_INFINITY };
+
+/**
+ * Reports an expression that some text makes backtrack without bound. A device chooses the texts of its events, of up
+ * to 250 KB, and for such a text even quadratic time exceeds every limit.
+ */
+function backtrackingOf(source: string, flags: string): string | undefined {
+  try {
+    if (isSafe(new RegExp(source, flags), BACKTRACKS).safe) return undefined;
+  } catch {
+    // The flag `v`, or `i` together with `u`.
+    return `\`/${source}/${flags}\`: the lint can't check whether it backtracks: use other flags`;
+  }
+  return `\`/${source}/${flags}\`: some text makes it backtrack too often; anchor it with \`^\`, and bound repetitions that can match the same text`;
 }
 
 /** Reports code in a function that changes a variable of a module, or an object that such a variable holds. */

@@ -3,6 +3,7 @@
  * names the adopted fields, and may change while the server runs. An app that embeds the endpoint may instead name them
  * when it creates the endpoint.
  */
+import { randomUUID } from "node:crypto";
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -111,6 +112,38 @@ describe("a changed file of adopted fields", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("modell");
     expect(lines[0]).toContain("stay active");
+  });
+});
+
+describe("a retry of an event that was stored before the adoption of a field", () => {
+  const MORE_THAN_THE_SCANNER_LISTS = Object.fromEntries(Array.from({ length: 513 }, (_, n) => [`n${n}`, n]));
+  const postWith = (key: string, body: string): Promise<Reply> =>
+    send({ url: server.url, headers: authorized(who, key), body });
+
+  test.for([
+    { body: "small enough for the scanner", extra: {} },
+    { body: "with more departures than the scanner lists", extra: MORE_THAN_THE_SCANNER_LISTS },
+  ])("is a replay, and another payload a conflict: $body", async ({ extra }) => {
+    const request = transport(who);
+    request.observations["probes"] = { device_identity: { status: "success", data: { ...WRONG_MODEL, ...extra } } };
+    const body = JSON.stringify(request);
+    const key = randomUUID();
+    const created = await postWith(key, body);
+    expect(created.status).toBe(201);
+    await adopt([["device_identity", "model"]]);
+    try {
+      await until(async () => (await postWith(randomUUID(), body)).status === 400, IN_FORCE_WITHIN_MS);
+      expectRefused(await postWith(randomUUID(), body), "/model");
+      const replay = await postWith(key, body);
+      expect([replay.status, replay.json]).toEqual([200, { event_id: created.json["event_id"], created: false }]);
+      expect(replay.headers["idempotency-replayed"]).toBe("true");
+      const respelled = await postWith(key, ` ${body}`);
+      expect([respelled.status, respelled.json]).toEqual([200, replay.json]);
+      expect((await postWith(key, body.replace('"model":1', '"model":2'))).status).toBe(409);
+    } finally {
+      await adopt([SDK_INT]);
+      await until(async () => (await post(WRONG_MODEL)).status === 201, IN_FORCE_WITHIN_MS);
+    }
   });
 });
 

@@ -22,6 +22,7 @@ interface Scene {
   readonly options?: Partial<AdmitOptions>;
   readonly purpose?: AssignedPurpose | undefined;
   readonly erased?: boolean;
+  readonly adoptedErrors?: readonly ErrorItem[];
 }
 
 const PURPOSE: AssignedPurpose = { policyVersion: 0, code: 7, mapped: true };
@@ -58,7 +59,7 @@ async function rejectionOf(given: Scene): Promise<unknown> {
   };
   const accounts = { isRefused: () => given.erased ?? false };
   const ports = { actions, purposes, accounts };
-  const valid = { attributes: ATTRIBUTES, collectedAt: instant, probes };
+  const valid = { attributes: ATTRIBUTES, collectedAt: instant, probes, adoptedErrors: given.adoptedErrors ?? [] };
   const result = await admit("customer-1", valid, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
   return result;
@@ -89,6 +90,11 @@ describe("the freshness of an event", () => {
     expect(await verdict({ collectedAt: NOW - 1, options: { maxAge: 0 } })).toEqual(STALE);
     expect(await verdict({ collectedAt: NOW + 1, options: { maxFuture: 0 } })).toEqual(FUTURE);
     expect(await verdict({ options: { maxAge: 0, maxFuture: 0 } })).toEqual(ADMITTED);
+  });
+
+  it("is checked after adopted fields", async () => {
+    const error: ErrorItem = { code: "catalog-departure", pointer: "/observations", detail: "departs" };
+    expect(await verdict({ collectedAt: 0, adoptedErrors: [error] })).toEqual(["catalog-departure /observations"]);
   });
 
   it("is checked before the action", async () => {
@@ -173,7 +179,6 @@ it("an error of the action registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
   const ports = { actions: away, purposes: { find: () => PURPOSE }, accounts: { isRefused: () => false } };
-  await expect(admit("a", { attributes: ATTRIBUTES, collectedAt, probes }, NOW, ports, OPTIONS)).rejects.toThrow(
-    "away",
-  );
+  const valid = { attributes: ATTRIBUTES, collectedAt, probes, adoptedErrors: [] };
+  await expect(admit("a", valid, NOW, ports, OPTIONS)).rejects.toThrow("away");
 });

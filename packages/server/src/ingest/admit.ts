@@ -28,14 +28,14 @@ export interface Admitted {
   readonly sessionMismatch: boolean;
 }
 
-type AdmittedRequest = Pick<ValidRequest, "collectedAt" | "probes"> & {
+type AdmittedRequest = Pick<ValidRequest, "collectedAt" | "probes" | "adoptedErrors"> & {
   readonly attributes: Pick<ValidRequest["attributes"], "actionId" | "actionType" | "sessionId">;
 };
 
 /**
- * Checks that no erasure rejects later events of the account, that the event is fresh, and that its action, session and
- * purpose are valid. These checks do not apply to a replay: if a check fails, the caller must look up the idempotency
- * key in the ledger before it rejects the request.
+ * Checks that no erasure rejects later events of the account, that adopted fields follow the published schema, that the
+ * event is fresh, and that its action, session and purpose are valid. These checks do not apply to a replay: if a check
+ * fails, the caller must look up the idempotency key in the ledger before it rejects the request.
  */
 export async function admit(
   account: string,
@@ -45,7 +45,9 @@ export async function admit(
   options: AdmitOptions,
 ): Promise<Admitted | RejectedRequest> {
   if (accounts.isRefused(account)) return new RejectedRequest(reject("account-erased"));
-  const { collectedAt } = valid;
+  const { adoptedErrors: errors, collectedAt } = valid;
+  // guard: features read only values of published types, and a replay is exempt
+  if (errors.length > 0) return new RejectedRequest({ code: "adopted-field-invalid", errors });
   const { actionId, actionType, sessionId } = valid.attributes;
   const age = now - collectedAt.epochMs;
   const at = "/observations/collected_at";

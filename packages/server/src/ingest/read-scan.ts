@@ -11,7 +11,7 @@ const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
 /**
  * Converts the scan of a body to a valid request.
  *
- * @returns `undefined` if the slow path must decide whether the body is valid.
+ * @returns `undefined` if the slow path must decide whether the body is valid, or name the adopted fields that depart.
  */
 export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): ValidRequest | undefined {
   const text = (name: Captured): string => {
@@ -44,6 +44,7 @@ export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): Vali
     exact: body.subarray(scan.start, scan.end),
     probes,
     parsed,
+    adoptedErrors: [],
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  type ErrorItem,
   ErrorList,
   type Instant,
   pointerOf,
@@ -25,10 +26,12 @@ export interface ValidRequest {
   readonly exact: Buffer;
   readonly probes: EventProbes;
   readonly parsed: () => TransportRequest;
+  /** Where fields that features read depart from the published schema: reasons to reject a request, but no replay. */
+  readonly adoptedErrors: readonly ErrorItem[];
 }
 
 /**
- * Checks a request against the wire rules, and the fields that features read against the published schema.
+ * Checks a request against the wire rules, and compares the fields that features read with the published schema.
  *
  * @param value the parsed body.
  */
@@ -47,7 +50,6 @@ export function validate(value: unknown, body: Buffer, adopted: AdoptedFields): 
       detail: "departs from the published schema, and a feature reads it",
     });
   }
-  if (errors.entries.length > 0) return new RejectedRequest({ code: "adopted-field-invalid", errors: errors.entries });
   return {
     attributes: {
       actionId: request.action_id,
@@ -68,5 +70,6 @@ export function validate(value: unknown, body: Buffer, adopted: AdoptedFields): 
       parsed: () => probes,
     },
     parsed: () => request,
+    adoptedErrors: errors.entries,
   };
 }

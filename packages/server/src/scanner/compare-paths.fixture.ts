@@ -46,6 +46,7 @@ function compareWith(scanner: BodyScanner, body: Buffer, adopted: AdoptedFields)
     return "rejected";
   }
   if (!scan || !fast) return "unsure";
+  same(fast.adoptedErrors, slow.adoptedErrors);
   same({ members: scan.members, escapes: scan.escapes }, text);
   compareValues(fast, slow);
   const covers = COVERS[body.length % COVERS.length] as Covers;

@@ -1,7 +1,8 @@
 /** Checks and computes the fixtures that were proposed with archived bundles. */
 import type { Bundle, Manifest } from "../manifest.ts";
 import { casesOf } from "./cases.ts";
-import { checkCases } from "./check-cases.ts";
+import { lintProgram } from "../compile/lint-program.ts";
+import { checkCases, type FeatureCase } from "./check-cases.ts";
 import { parseFixtures } from "./fixtures.ts";
 
 /** A bundle as it is proposed. */
@@ -14,6 +15,38 @@ export interface ProposedBundle extends Bundle {
 export function fixtureProblems(manifest: Manifest, fixtures: unknown): readonly string[] {
   const parsed = parseFixtures(fixtures, manifest);
   return parsed.ok ? [] : parsed.problems;
+}
+
+/** What the lint finds in the programs of bundles, which another program than the bundler may have written. */
+export function lintBundles(bundles: readonly Bundle[]): readonly string[] {
+  return bundles.flatMap(({ id, version, text }) => lintText(text).map((message) => `${id}@${version}: ${message}`));
+}
+
+function lintText(text: string): readonly string[] {
+  // The lint expects a function around the program, as the bundler writes it. Another program may have none.
+  const forms = [text, `(() => {${text}\n})()`];
+  const findings = (written: string) => lintProgram({ written, origin: () => undefined });
+  try {
+    return [...new Set(forms.flatMap(findings).map(({ message }) => message))];
+  } catch {
+    return ["its program is not JavaScript"];
+  }
+}
+
+/**
+ * Computes the fixtures of bundles, and the cases that are derived from them, on two engines. A bundle may have none.
+ *
+ * @param bundles bundles whose fixtures have no problems (see `fixtureProblems`).
+ * @returns what is wrong; empty if both engines give the results that the fixtures expect.
+ */
+export async function failedFixtures(bundles: readonly ProposedBundle[]): Promise<readonly string[]> {
+  const cases = bundles.flatMap((bundle, feature): FeatureCase[] => {
+    const parsed = bundle.fixtures === undefined ? undefined : parseFixtures(bundle.fixtures, bundle.manifest);
+    if (!parsed?.ok) return [];
+    const where = `${bundle.id}@${bundle.version}`;
+    return casesOf(bundle, parsed.cases).map((one) => ({ feature, where, case: one }));
+  });
+  return checkCases(bundles, cases);
 }
 
 export interface ArchivedCheck {

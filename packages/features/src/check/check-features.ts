@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildFeatures, type BuiltFeature } from "../compile/build-features.ts";
-import { lockProblems, LOCK_FILE, readLockFile } from "../compile/lock.ts";
+import { lockFileProblems } from "../compile/lock.ts";
 import { OVERLAY_TYPES, overlayTypes, readOverlay } from "../compile/overlay.ts";
-import type { Bundle } from "../manifest.ts";
 import { casesOf, gapsOf } from "./cases.ts";
 import { checkCases, type FeatureCase } from "./check-cases.ts";
 import { readFixtures } from "./fixtures.ts";
@@ -43,14 +42,6 @@ export async function checkFeatures(folder: string, { base }: CheckOptions = {})
   const cases = prepared.flatMap((feature) => feature.cases);
   const results = await checkCases(bundles, cases);
   return { features: features.length, cases: cases.length, problems: [...allProblems, ...results] };
-}
-
-function lockFileProblems(folder: string, bundles: readonly Bundle[], base: string | undefined): readonly string[] {
-  const lockFile = readLockFile(join(folder, LOCK_FILE));
-  const earlier = base === undefined ? undefined : readLockFile(base);
-  if (!lockFile.ok) return [lockFile.problem];
-  if (earlier && !earlier.ok) return [earlier.problem];
-  return lockProblems(lockFile.locked, bundles, earlier?.locked);
 }
 
 function typesProblems(folder: string, wanted: string, isNeeded: boolean): string[] {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Bundle } from "../manifest.ts";
 
 export const LOCK_FILE = "features.lock.json";
@@ -90,6 +90,19 @@ export function lockProblems(
     ...base.flatMap((entry) => baseProblem(entry, entriesByName.get(nameOf(entry)))),
     ...features.flatMap((feature) => featureProblem(feature, entriesByName.get(nameOf(feature))?.hash, locked)),
   ];
+}
+
+/**
+ * Compares definitions with the lock file of their folder.
+ * @param base the path of an earlier lock file.
+ * @returns what is wrong; empty if nothing is.
+ */
+export function lockFileProblems(folder: string, features: readonly Feature[], base?: string): readonly string[] {
+  const lockFile = readLockFile(join(folder, LOCK_FILE));
+  const earlier = base === undefined ? undefined : readLockFile(base);
+  if (!lockFile.ok) return [lockFile.problem];
+  if (earlier && !earlier.ok) return [earlier.problem];
+  return lockProblems(lockFile.locked, features, earlier?.locked);
 }
 
 function baseProblem(entry: LockedFeature, own: LockedFeature | undefined): string[] {

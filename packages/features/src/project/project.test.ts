@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { checkFeatures, initProject, lockFeatures } from "./project.ts";
+import { buildProposal, checkFeatures, initProject, lockFeatures } from "./project.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../../../..");
 const root = mkdtempSync(join(tmpdir(), "drs-project-"));
@@ -43,6 +43,19 @@ describe("a new repository of definitions", () => {
     expect((await checkFeatures(folder, { base })).problems).toEqual([
       "features.lock.json has no entry vpn_active@1 any more: restore the entry",
     ]);
+  });
+
+  it("is proposed only with a lock file that has the hashes of its programs", async () => {
+    const folder = await project("proposed");
+    const problems = async (isLocked: boolean) => (await buildProposal(folder, { isLocked })).problems;
+    expect(await problems(true)).toEqual([]);
+    edit(join(folder, "features/vpn-active.feature.ts"), (text) =>
+      text.replace("vpn.value : null", "!!vpn.value : null"),
+    );
+    expect(await problems(true)).toEqual([expect.stringContaining("differs from features.lock.json")]);
+    expect(await problems(false), "for the command that records it as equivalent").toEqual([]);
+    rmSync(join(folder, "features.lock.json"));
+    expect(await problems(true)).toEqual(["no features.lock.json: run `drs feature lock`"]);
   });
 
   it("type-checks, and does not type-check with a wrong path or with a default for a reading", async () => {

@@ -6,7 +6,9 @@ import { writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
-import { findBundles } from "../features/decisions.ts";
+import { DECIDER, EVIDENCE } from "../features/adopt-feature.fixture.ts";
+import { findBundles, proposeFeatures as propose } from "../features/decisions.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
 import { FOUND, REASON, useFeatureScene } from "./feature-scene.fixture.ts";
 
 const { opened, listener, drs, fileIn, store } = useFeatureScene();
@@ -102,6 +104,41 @@ it.each(["null", "[null]", ...[null, { inputs: [{ name: "su", path: "x" }] }].ma
     });
   },
 );
+
+describe("a version that does not give what its fixtures expect", () => {
+  const fixtures = { cases: [{ name: "found", inputs: { su: { observed: true } }, result: { observed: false } }] };
+  const failing = (id: string) => ({ ...bundleOf("() => true", { id, purposes: ["default"] }), fixtures });
+  const problem = 'found: expected {"observed":false}, the result is {"observed":true}';
+
+  it("is not proposed", async () => {
+    const analyst = await listener.client(["analyst"], { person: "gina" });
+    const proposed = analyst.call("proposeFeatures", { bundles: [failing("failing")], reason: "review 4716" });
+    await expect(proposed).rejects.toThrow(`failing@1: ${problem}`);
+  });
+
+  it("is not adopted", async () => {
+    const { system } = opened;
+    await inOwnerTransaction(system.administration, (owner) =>
+      propose(owner, system.audit, [failing("archived")], EVIDENCE, DECIDER),
+    );
+    const analyst = await listener.client(["analyst"], { person: "gina" });
+    const adopted = analyst.call("adoptFeatures", {
+      features: ["archived@1"],
+      purpose: "default",
+      reason: "review 4716",
+    });
+    await expect(adopted).rejects.toThrow(`archived@1: ${problem}`);
+  });
+});
+
+it.each([
+  ["reads the clock", "() => Date.now() > 0", "`Date` does not exist for definitions"],
+  ["keeps state between events", "(() => { let seen = 0; return () => ++seen > 1; })()", "keep state between events"],
+])("a program in JSON that %s is not proposed", async (_, compute, finding) => {
+  const analyst = await listener.client(["analyst"], { person: "gina" });
+  const bundles = [bundleOf(compute, { id: "linted", purposes: ["default"] })];
+  await expect(analyst.call("proposeFeatures", { bundles, reason: "review 4717" })).rejects.toThrow(finding);
+});
 
 it("another program for a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
   const file = fileIn("programs.json");

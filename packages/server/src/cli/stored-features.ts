@@ -59,7 +59,7 @@ function addDecisions(command: Command, context: Context): void {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs feature propose features/ --reason "review 4711"'))
     .action(async (path: string, options: Pick<DecideOptions, "reason" | "dryRun" | "breakGlass" | "json">) => {
-      const bundles = await readBundles(context, path);
+      const bundles = await readBundles(context, path, { isLocked: true });
       const input = { bundles, reason: options.reason, dry_run: options.dryRun ?? false };
       const answer = await call(deciding(context, options), "proposeFeatures", input);
       if (options.json) return printJson(context, answer);
@@ -77,7 +77,7 @@ function addDecisions(command: Command, context: Context): void {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs feature equivalent features/ --reason "bundler upgrade"'))
     .action(async (path: string, options: Pick<DecideOptions, "reason" | "dryRun" | "breakGlass" | "json">) => {
-      const bundles = await readBundles(context, path);
+      const bundles = await readBundles(context, path, { isLocked: false });
       const answer = await call(deciding(context, options), "recordEquivalence", {
         bundles,
         reason: options.reason,
@@ -247,20 +247,24 @@ const listed = (names: readonly string[]): string => (names.length === 0 ? "noth
 
 type Bundles = Input<"proposeFeatures">["bundles"];
 
-async function readBundles({ directory }: Context, name: string): Promise<Bundles> {
+async function readBundles(
+  { directory }: Context,
+  name: string,
+  options: { readonly isLocked: boolean },
+): Promise<Bundles> {
   const path = resolve(directory, name);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError("input-invalid", `${path} can't be read (${error.code})`);
   });
-  return found.isDirectory() ? buildBundles(path) : parseBundles(path, await readFile(path, "utf8"));
+  return found.isDirectory() ? buildBundles(path, options) : parseBundles(path, await readFile(path, "utf8"));
 }
 
 /** @throws input-invalid with every problem of the definitions. */
-async function buildBundles(folder: string): Promise<Bundles> {
+async function buildBundles(folder: string, options: { readonly isLocked: boolean }): Promise<Bundles> {
   const { buildProposal } = await import("@device-risk-signals/features/project");
-  const { bundles, problems } = await buildProposal(folder);
+  const { bundles, problems } = await buildProposal(folder, options);
   if (problems.length === 0) return [...bundles];
-  throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
+  throw new OperatorError("input-invalid", [`${folder} can't be proposed:`, ...problems].join("\n  "));
 }
 
 /**

@@ -3,13 +3,39 @@ import type { Bundle } from "@device-risk-signals/features";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /**
- * Checks the fixtures, and loads the programs in a separate process, after each was
- * compared with its hash.
+ * Lints the programs, loads them in a separate process, after each was compared with its hash, and computes their
+ * fixtures.
  * @throws input-invalid, state-conflict
  */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
   await rejectWrongFixtures(bundles);
+  const { lintBundles } = await import("@device-risk-signals/features/archived");
+  const findings = lintBundles(bundles);
+  // guard: an author may leave out the lint of a folder, and only the server sees programs in JSON
+  if (findings.length > 0) throw new OperatorError("input-invalid", listed("The lint rejects programs", findings));
   await requireLoadable(bundles);
+  await requireFixtures(bundles, "input-invalid");
+}
+
+/**
+ * Computes the fixtures of bundles on both engines.
+ * @throws an error with the code, if a result differs from what its fixture expects.
+ */
+export async function requireFixtures(
+  bundles: readonly ProposedBundle[],
+  code: "input-invalid" | "state-conflict",
+): Promise<void> {
+  const { failedFixtures } = await import("@device-risk-signals/features/archived");
+  const problems = await failedFixtures(bundles);
+  // guard: a version gives the results that its reviewers expect
+  if (problems.length > 0) throw new OperatorError(code, listed("Fixtures fail", problems));
+}
+
+const MAX_LISTED = 20;
+
+function listed(what: string, problems: readonly string[]): string {
+  const more = problems.length > MAX_LISTED ? [`and ${problems.length - MAX_LISTED} more`] : [];
+  return [`${what}. Run \`drs feature test\`:`, ...problems.slice(0, MAX_LISTED), ...more].join("\n  ");
 }
 
 /** Maximum processor time for loading the programs of a layer, which a worker loads again after each slow event. */

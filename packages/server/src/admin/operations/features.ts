@@ -10,6 +10,7 @@ import {
   type Adoption,
   adoptFeatures as adopt,
   findBundles,
+  findFixtures,
   listDecisions,
   listLayers,
   nameOf,
@@ -24,7 +25,7 @@ import { readDueState } from "../../features/extraction-due.ts";
 import { type FeatureRow, revealFeatures } from "../../features/feature-rows.ts";
 import { isPending, type ListedFeatures, listFeatures, openListed } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
-import { requireForm, requireLoadable, requireRunnable } from "../../features/require-runnable.ts";
+import { requireFixtures, requireForm, requireLoadable, requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
@@ -94,6 +95,11 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   // guard(drop): features that no worker can load together are not adopted together
   // fails: packages/server/src/admin/feature-programs.test.ts › that do not fit into one process
   await requireLoadable(bundles);
+  const fixtures = await findFixtures(ports.pool, features);
+  await requireFixtures(
+    bundles.map((bundle) => ({ ...bundle, fixtures: fixtures.get(nameOf(bundle)) })),
+    "state-conflict",
+  );
   const installation = input.dry_run ? undefined : await openRecovered(ports);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   const evidence = await evidenceOf(ports, bundles, purpose.code);

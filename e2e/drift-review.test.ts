@@ -89,7 +89,10 @@ test("a new probe is stored exactly, listed as drift, and read by features only 
   expect(stderr).toContain('the field "new_probe.found" can\'t be an input');
   await until(async () => (await listDecisions())["new_probe"] === "open");
   await succeed("drift", "ignore", "fonts.novel", ...REASON);
-  expect(await listDecisions()).toEqual({ new_probe: "open" });
+  expect(await listDecisions()).toEqual({ new_probe: "open", "new_probe.found": "open", "new_probe.n": "open" });
+  expect(
+    (await drs("drift", "accept", "new_probe.found", "--type", "string", "--sensitivity", "low", ...REASON)).stderr,
+  ).toContain("was seen as boolean only");
 
   const overlay = ["--overlay", join(repository, "overlay.json")];
   const type = ["--type", "boolean", "--sensitivity", "low"];

@@ -275,7 +275,7 @@ export interface DriftLog {
    */
   observe(
     sender: Pick<PromotedAttributes, "platform" | "sdkVersion">,
-    probes: Pick<EventProbes, "departures">,
+    probes: Pick<EventProbes, "departures" | "parsed">,
     members: number,
   ): void;
 }

@@ -18,8 +18,9 @@ async function see(data: Record<string, unknown>, probe = "fonts", platform: "an
   const log = new BufferedDriftLog(pool, clock, (error) => {
     throw error;
   });
-  const departures = () => checkAgainstCatalog({ [probe]: { status: "success", data } });
-  log.observe({ platform, sdkVersion: "9.0.0" }, { departures }, 10);
+  const probes = { [probe]: { status: "success", data } };
+  const departures = () => checkAgainstCatalog(probes);
+  log.observe({ platform, sdkVersion: "9.0.0" }, { departures, parsed: () => probes }, 10);
   await log.close();
 }
 beforeAll(async () => {
@@ -54,7 +55,10 @@ describe("an accepted field", () => {
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ fields: [{ ...field, sensitivity: "low" }] });
     const [shown] = await json("show", "new_probe.found");
     expect(shown).toMatchObject({
-      seen: [{ path: "new_probe", platform: "android", sdk_version: "9.0.0", occurrences: 1 }],
+      seen: [
+        { path: "new_probe", json_type: "object", platform: "android", sdk_version: "9.0.0", occurrences: 1 },
+        { path: "new_probe.found", json_type: "boolean", platform: "android", sdk_version: "9.0.0", occurrences: 1 },
+      ],
       decisions: [{ kind: "classified" }, { kind: "accepted", type: "boolean", reason: "review 4711" }],
       overlay: [{ path: "new_probe.found", sensitivity: "low", is_classified: true }],
     });
@@ -69,6 +73,8 @@ describe("an accepted field", () => {
       drs("accept", path, "--type", ...type, "--sensitivity", "low", ...REASON);
     expect((await accept("fonts.unseen", "boolean")).stderr).toContain("No stored event departed");
     expect((await accept("fonts.novel", "string")).stderr).toContain("was seen as boolean only");
+    expect((await accept("new_probe.found", "string")).stderr).toContain("was seen as boolean only");
+    expect((await accept("new_probe.lost", "boolean")).stderr).toContain("was seen in no event");
     await see({ fontsDigest: 1 });
     expect((await accept("fonts.fontsDigest", "number", "--unit", "none")).stderr).toContain("catalog has this field");
     expect((await accept("fonts", "boolean")).code).toBe(2);

@@ -43,7 +43,11 @@ function openLog(executor: Executor = opened.system.pool): DriftLogScene {
   return {
     log: {
       observe: (sdkVersion, probes, members = 10, platform = "android") =>
-        log.observe({ platform, sdkVersion }, { departures: () => checkAgainstCatalog(probes) }, members),
+        log.observe(
+          { platform, sdkVersion },
+          { departures: () => checkAgainstCatalog(probes), parsed: () => probes },
+          members,
+        ),
       flush: () => log.flush(),
       close: () => log.close(),
     },
@@ -95,6 +99,22 @@ describe("a departure from the catalog", () => {
     });
     await log.flush();
     expect(await rowsOf("2.0.0")).toEqual([]);
+  });
+
+  it("is listed with the fields of an unknown probe and their types", async () => {
+    const { log } = openLog();
+    const data = { found: true, names: ["a"], "anna@example.com": 1, toString: "x" };
+    log.observe("2.0.3", { novel_probe: { status: "success", data }, other_probe: { status: "timeout" } });
+    await log.flush();
+    const seen = (await rowsOf("2.0.3")).map(({ path, json_type }) => `${path} ${json_type}`);
+    expect(seen.toSorted()).toEqual([
+      "novel_probe object",
+      "novel_probe.* number",
+      "novel_probe.found boolean",
+      "novel_probe.names array",
+      "novel_probe.toString string",
+      "other_probe object",
+    ]);
   });
 
   it("keeps the five states apart, of which absent, null and false are three", async () => {

@@ -1,4 +1,4 @@
-import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { type Departure, type FieldPath, jsonType } from "@device-risk-signals/contract/catalog/check";
 import { CountWriter } from "../counters/count-writer.ts";
 import { MAX_WALKED_MEMBERS } from "../counters/counted-text.ts";
 import type { Clock, DriftLog, EventProbes, OnError } from "../ports.ts";
@@ -70,6 +70,8 @@ const WRITE_DRIFT = sql(
 /** What a request says about the SDK that sent it. */
 type Sender = Parameters<DriftLog["observe"]>[0];
 
+type SeenProbes = Pick<EventProbes, "departures" | "parsed">;
+
 interface Count {
   readonly path: string;
   readonly jsonType: DriftJsonType;
@@ -106,9 +108,9 @@ export class BufferedDriftLog implements DriftLog {
     });
   }
 
-  observe(sender: Sender, probes: Pick<EventProbes, "departures">, members: number): void {
+  observe(sender: Sender, probes: SeenProbes, members: number): void {
     if (members > MAX_WALKED_MEMBERS) return this.#count(sender, "*", NOT_WALKED, 1);
-    for (const { path, found } of probes.departures()) {
+    for (const { path, found } of seenIn(probes)) {
       this.#count(sender, textOf(path), found, 1);
     }
   }
@@ -164,6 +166,21 @@ export class BufferedDriftLog implements DriftLog {
       occurrences,
     }));
     await query(this.#executor, WRITE_DRIFT, [JSON.stringify(json), now]);
+  }
+}
+
+/**
+ * The departures of an event, and the fields of its unknown probes. An unknown probe departs as a whole, but a review of
+ * its fields needs their names and types.
+ */
+function* seenIn(probes: SeenProbes): Iterable<Pick<Departure, "path" | "found">> {
+  for (const departure of probes.departures()) {
+    yield departure;
+    const { kind, path } = departure;
+    if (kind !== "unknown-probe") continue;
+    const outcome = probes.parsed()[path[0] ?? ""] as { readonly data?: object } | undefined;
+    for (const [name, value] of Object.entries(outcome?.data ?? {}))
+      yield { path: [...path, name], found: jsonType(value) };
   }
 }
 

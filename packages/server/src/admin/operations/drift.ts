@@ -66,8 +66,10 @@ function requireAcceptable(path: string, type: Input<"acceptDrift">["type"], dri
     throw new OperatorError("state-conflict", "The catalog has this field: definitions read it as it is published.");
   }
   const types = drift.filter((row) => row.path === path).map(({ json_type }) => json_type);
-  if (types.length > 0 && !types.includes(jsonTypeOf(type))) {
-    throw new OperatorError("state-conflict", `The field was seen as ${[...new Set(types)].join(", ")} only.`);
+  // guard: a definition reads a field only as a type that an event had
+  if (!types.includes(jsonTypeOf(type))) {
+    const seen = types.length > 0 ? `was seen as ${[...new Set(types)].join(", ")} only` : "was seen in no event";
+    throw new OperatorError("state-conflict", `The field ${seen}: see drs drift show ${names[0]}.`);
   }
 }
 

@@ -69,7 +69,7 @@
     return slow;
   }
 
-  /** The features that the account of the event has time for, without those that ended a process for the event. */
+  /** The features that the account of the event has time for, without features that ended a process for the event. */
   function wantedOf({ left, low, slow }, ended) {
     if (left <= 0) return [];
     const skipped = left <= low ? [...slow, ...ended] : ended;

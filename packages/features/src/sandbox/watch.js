@@ -1,5 +1,5 @@
 /**
- * A program whose value is a function. It starts a thread that ends this process when the parent is gone, or when one
+ * A program whose value is a function. It starts a thread that ends this process when the parent has ended, or when one
  * step takes too much processor time; then it first writes which feature of which event was under way. A definition can
  * block the main thread, but not this one.
  */

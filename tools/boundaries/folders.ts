@@ -119,6 +119,7 @@ export const FOLDERS: readonly Folder[] = [
     name: "features",
     purpose: "features: versions, decisions, layers, extraction, values",
     imports: [
+      "caches",
       "json",
       "errors",
       "ports",

@@ -259,6 +259,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   delete_expired_counts: ["probe_outcome", "rejection"],
   delete_expired_sessions: ["admin_session"],
   delete_expired_events: ["event", "extraction_failure", "retention_effect"],
+  delete_incomplete_features: ["feature_row"],
   delete_released_copies: ["held_event", "idempotency_key", "retention_effect"],
   drop_expired_partition: ["event_partition", "extraction_failure", "retention_effect"],
   ensure_account_key: ["account_identity", "account_key"],

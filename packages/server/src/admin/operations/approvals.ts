@@ -244,10 +244,10 @@ export async function approveEvents(
     areApprovalsNeeded(ports, caller) &&
     events + (await countRemovedEvents(executor, (await ports.keys()).audit, await openersOf(executor, caller))) >
       ports.config.service.approvalEvents;
-  // guard(false): an operation that affects many events needs an approval
-  // fails: e2e/commands/remote-governance.test.ts › needs an approval
   const needsApproval = await isNeeded(ports.pool, operation.events);
   const asked = { ...operation, ...OPERATOR_OR_PRIVACY };
+  // guard(false): an operation that affects many events needs an approval
+  // fails: e2e/commands/remote-governance.test.ts › needs an approval
   const approval = needsApproval ? await requireApproval(ports, caller, asked, reason) : undefined;
   const confirm = async (transaction: Transaction, events: number): Promise<void> => {
     if (approval) return approval.use(transaction, events);

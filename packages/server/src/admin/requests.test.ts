@@ -33,6 +33,16 @@ describe("a request of the admin API", () => {
     expect((await get("/admin/v1/session", { Host: "evil.example" })).status).toBe(421);
   });
 
+  it("with a member that occurs twice is refused, and the answer names it", async () => {
+    const token = await listener.token(["investigator"]);
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+    const body = '{"account":"a","category":"debugging","reason":"first look","account":"b"}';
+    const reply = await send({ url: listener.url, path: "/admin/v1/cases", headers, body });
+    expect(reply).toMatchObject({ status: 400, json: { errors: [{ where: "body/account" }] } });
+    const once = body.replace(',"account":"b"', "");
+    expect((await send({ url: listener.url, path: "/admin/v1/cases", headers, body: once })).status).toBe(200);
+  });
+
   it("with a body of another type is refused", async () => {
     const token = await listener.token(["investigator"]);
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "text/plain" };

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createAdminClient } from "@device-risk-signals/admin-api";
+import { connectAsOwner } from "../../../../e2e/support/database.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { listAdminTokens, revokeAdminToken } from "../identity/admin-tokens.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
@@ -30,6 +31,18 @@ describe("an admin token", () => {
     expect((await operator.call("revokeAdminTokensOf", { person: "leaver-2" })).token_ids).toHaveLength(3);
     for (const client of clients) await expect(client.call("readSession", {})).rejects.toMatchObject({ status: 401 });
     expect(await own.call("readSession", {})).toMatchObject({ person: "machine-2" });
+  });
+
+  it("works while another transaction holds its row", async () => {
+    const client = await listener.client(["auditor"], { person: "held" });
+    const holder = await connectAsOwner(scene.environment);
+    try {
+      await holder.query("begin");
+      await holder.query("select from admin_token where person = 'held' for update");
+      expect(await client.call("readSession", {})).toMatchObject({ person: "held" });
+    } finally {
+      await holder.end();
+    }
   });
 
   it("that has expired is rejected", async () => {

@@ -85,7 +85,12 @@ const FIND_BY_ID = sql(
   ["uuid", "timestamptz"],
   { ...SESSION_TYPES, secret_hash: "bytea", kind: narrowed<"console" | "login">("text") },
 );
-const RECORD_USE = sql("update admin_session set last_used_at = $2 where session_id = $1", ["uuid", "timestamptz"]);
+const RECORD_USE = sql(
+  `update admin_session set last_used_at = $2 where session_id =
+    -- guard: a row that another transaction has locked does not stop the requests of its session
+    (select session_id from admin_session where session_id = $1 for no key update skip locked)`,
+  ["uuid", "timestamptz"],
+);
 const TAKE_SIGN_IN_CODE = sql(
   `update admin_session set ended_at = $2
     where secret_hash = $1 and kind = 'code' and ended_at is null returning ${SESSION_COLUMNS}`,

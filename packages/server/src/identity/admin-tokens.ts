@@ -202,7 +202,12 @@ export async function findHolderById(
   const row = (await query(executor, FIND_ACTIVE, [tokenId, at])).rows[0];
   return row && { ...row, roles: row.roles as readonly Role[] };
 }
-const RECORD_USE = sql("update admin_token set last_used_at = $2 where token_id = $1", ["uuid", "timestamptz"]);
+const RECORD_USE = sql(
+  `update admin_token set last_used_at = $2 where token_id =
+    -- guard: a row that another transaction has locked does not stop the requests of its token
+    (select token_id from admin_token where token_id = $1 for no key update skip locked)`,
+  ["uuid", "timestamptz"],
+);
 
 /**
  * Finds the holder of a token. Updates the time of its last use at most once a minute.

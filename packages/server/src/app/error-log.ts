@@ -45,7 +45,7 @@ export function createErrorLog(logger: Logger, dependencies?: Dependencies): OnE
 }
 
 const isOfOutage = (error: unknown): boolean =>
-  error instanceof Unavailable ||
+  (error instanceof Unavailable && error.code.startsWith("dependency-")) ||
   isTransient(error) ||
   (error instanceof AggregateError && error.errors.every(isOfOutage));
 

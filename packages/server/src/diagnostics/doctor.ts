@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { describeDuration } from "../messages/duration.ts";
@@ -115,7 +116,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     ["direct use", () => directUseFinding(installation)],
     ["reviews", () => reviewFinding(installation)],
     ["audit log", () => auditLogFinding(installation)],
-    ["unverified entries", () => unverifiedFinding(installation)],
+    ["audit entries", () => unverifiedFinding(installation)],
     ["orders", () => orderFinding(installation)],
     ["approvals", () => approvalFinding(installation)],
     ["drift decisions", () => driftFinding(installation)],
@@ -160,6 +161,8 @@ const OF_INSTALLATION = [
   "requests",
   "direct use",
   "reviews",
+  "audit log",
+  "audit entries",
   "orders",
   "approvals",
   "drift decisions",
@@ -178,7 +181,10 @@ export async function examineUnopened(config: Config, cause: OperatorError): Pro
     ["audit_checkpoints", config.audit.checkpointDirectory],
   ] as const;
   const stores = folders.flatMap(([name, folder]) =>
-    folder === undefined ? [] : [[name, () => bounded(() => requireWritableFolder("the folder", folder))] as const],
+    // A command that only looks makes no folder.
+    folder === undefined || !existsSync(folder)
+      ? []
+      : [[name, () => bounded(() => requireWritableFolder("the folder", folder))] as const],
   );
   return [
     { what: "configuration", ok: true, detail: "valid" },

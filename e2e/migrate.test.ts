@@ -73,7 +73,8 @@ describe("the embedded database", () => {
       const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
       expect({ code, stdout, stderr }).toEqual({
         code: 4,
-        stdout: "",
+        // The doctor also tries what needs no database.
+        stdout: args[0] === "doctor" ? expect.stringMatching(/^FAIL {2}migrations: there is no database/m) : "",
         stderr: `there is no database in ${dataDir} yet: run drs migrate, or start drs serve\n`,
       });
     }

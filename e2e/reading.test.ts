@@ -103,7 +103,9 @@ describe("on an outdated schema", () => {
     const before = [await dump(environment), await filesOf(keys)];
     for (const args of lines) {
       const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
-      expect({ code, stdout }, `${args.join(" ")}: ${stderr}`).toEqual({ code: 4, stdout: "" });
+      // The doctor also tries what needs no schema.
+      const output = args[0] === "doctor" ? expect.stringMatching(/^FAIL {2}migrations: /m) : "";
+      expect({ code, stdout }, `${args.join(" ")}: ${stderr}`).toEqual({ code: 4, stdout: output });
       expect(stderr).toBe("the schema of the database is missing or outdated: run drs migrate\n");
     }
     expect([await dump(environment), await filesOf(keys)]).toEqual(before);

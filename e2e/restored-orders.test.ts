@@ -8,6 +8,7 @@ import { connectAsOwner } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";
 import { openTestSystem } from "./support/parties.ts";
 import {
+  expectHealthyRestore,
   startOnce,
   storeAll,
   store,
@@ -33,7 +34,7 @@ test("a restored database does not miss the secret of a partition that was dropp
   await changePeriod(environment, "PT43H");
   await run(environment, 0, "retention", "run");
   await startOnce(environment);
-  await run(environment, 0, "doctor");
+  await expectHealthyRestore(environment);
 
   const owner = await connectAsOwner(environment);
   const { rows } = await owner.query<{ id: string }>(

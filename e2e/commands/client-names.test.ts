@@ -34,6 +34,7 @@ describe("the list of drift", () => {
     const found = (await rows("drift-1")).map((row) => `${String(row["path"])} ${String(row["json_type"])}`);
     expect(found.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
       "* object",
+      "*.x number",
       "fonts.* string",
       "fonts.fontsDigest number",
       "fonts.fresh_field boolean",

@@ -197,8 +197,14 @@ describe("a start ends with exit code 1 and a message", () => {
 
     const none = "the key store has no secret of this installation: it is empty, or belongs to another database";
     expectRefused(await refusedServe(existing), none, "DRS_KEY_DIR");
-    expectRefused(await refusedServe(existing, { DRS_KEY_DIR: foreign.keyDir }), none);
-    expectRefused(await runDrs(existing.environment, ["doctor"]), none);
+    expectRefused(
+      await refusedServe(existing, { DRS_KEY_DIR: foreign.keyDir }),
+      "the stores are of different installations",
+    );
+    expect(await runDrs(existing.environment, ["doctor"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(none),
+    });
 
     await rm(existing.keyDir, { recursive: true, force: true });
     await rename(kept, existing.keyDir);

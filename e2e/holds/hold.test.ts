@@ -200,6 +200,8 @@ test("an overdue review is reported until the hold is reviewed", async () => {
   expect((await holds())[0]).toMatchObject({ hold_id: id, review_overdue: true });
   expect(await review("2999-12-31")).toMatchObject({ code: 0, stderr: "" });
   expect((await holds())[0]).toMatchObject({ review_on: "2999-12-31", approver: "K. Roe", review_overdue: false });
+  // The clock has jumped since the latest checkpoint, and no worker runs.
+  expect((await drs("audit", "checkpoint")).code).toBe(0);
   expect((await drs("doctor")).code).toBe(0);
   const entries = objects((await drs("audit", "list", "--json")).stdout).map(({ operation }) => operation);
   expect(entries).toEqual(expect.arrayContaining(["hold.add", "hold.review"]));

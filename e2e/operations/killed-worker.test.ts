@@ -19,7 +19,8 @@ beforeAll(async () => {
   await scene.applyPeriod("P30D");
   past = new Past(scene.system);
   for (const name of NAMES) {
-    const url = `${scene.environment["DRS_DATABASE_URL"]}&application_name=${name}`;
+    await scene.owner.query(`create role killed_worker_${name} login superuser`);
+    const url = scene.environment["DRS_DATABASE_URL"]?.replace(/\/\/[^@]*@/, `//killed_worker_${name}@`) ?? "";
     servers.set(
       name,
       await startServer({ ...scene.environment, DRS_DATABASE_URL: url, DRS_RETENTION_INTERVAL: "24h" }),
@@ -42,10 +43,10 @@ test("if a worker is killed after it wrote an erasure to the journal, the other 
   const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
   const names = async (): Promise<string[]> =>
     (
-      await scene.owner.query<{ application_name: string }>(
-        `select (select application_name from pg_stat_activity a where a.pid = pg_locks.pid) ${waiting}`,
+      await scene.owner.query<{ login: string }>(
+        `select (select usename::text from pg_stat_activity a where a.pid = pg_locks.pid) as login ${waiting}`,
       )
-    ).rows.map((row) => row.application_name);
+    ).rows.map(({ login }) => login.replace("killed_worker_", ""));
   await until(async () => (await names()).length > 0);
   const [killed = ""] = await names();
   expect(NAMES).toContain(killed);

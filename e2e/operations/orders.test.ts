@@ -101,6 +101,7 @@ test("an erasure whose server is killed after the erasure began is finished by t
   expect(shown(entries), "the second entry of the erasure is written with the answer").toEqual([
     "order.place",
     "erase.run",
+    "approval.exempt",
     "erase.run",
   ]);
   const erasures = objects((await scene.drs("erase", "list", "--account", "erased", "--json")).stdout);

@@ -50,7 +50,7 @@ export const runWithBreakGlass = (
 ): Promise<Printed> => runAsGiven(environment, ...withBreakGlass(environment, args));
 
 /** The line on standard error with which a command says which installation it verifies or destroys data of. */
-const INSTALLATION_LINE = /^Installation .*\n/gm;
+export const INSTALLATION_LINE = /^Installation .*\n/gm;
 
 /** Runs a command with exactly these arguments. Leaves out the line that names the installation. */
 export async function runAsGiven(
@@ -172,9 +172,10 @@ export function leafCommands(): readonly string[] {
   return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
 }
 
-/** Commands that work on a folder of files or on an endpoint, and use no configuration and no database. */
+/** Commands that work on a folder of files, on an endpoint or on a running server, and use no database. */
 export const LOCAL: ReadonlySet<string> = new Set([
   "bench",
+  "live",
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
 ]);
 

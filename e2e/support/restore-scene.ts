@@ -109,6 +109,12 @@ export async function run(
   return objects(done.stdout)[0] ?? {};
 }
 
+/** Expects no finding of the doctor after the audit log of a restored database was continued. */
+export async function expectHealthyRestore(environment: Environment): Promise<void> {
+  await run(environment, 0, "audit", "epoch", "--reason", "a restore");
+  await run(environment, 0, "doctor");
+}
+
 export const hold = async (environment: Environment, ...subject: readonly string[]): Promise<string> =>
   String((await run(environment, 0, "hold", "add", ...subject, ...HOLD_OPTIONS))["hold_id"]);
 export const lift = (environment: Environment, id: string): Promise<object> =>

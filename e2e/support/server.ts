@@ -43,7 +43,7 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
 export const V8_OPTIONS = [
   "--max-semi-space-size=8",
   "--initial-old-space-size=32",
-  "--heap-growing-percent=300",
+  "--heap-growing-percent=50",
   "--v8-pool-size=1",
 ];
 

@@ -73,7 +73,9 @@ describe("the options of createEndpoint", () => {
 
   it("that are invalid are all reported, before a connection is opened", async () => {
     const wrong = createEndpoint({ database: { url: "db" }, throttle: { burst: 0 } });
-    await expect(wrong).rejects.toThrow(/database.url must be a URL; throttle.burst must be a whole number from 1/);
+    await expect(wrong).rejects.toThrow(
+      /database.url must be a URL that starts with postgres: or postgresql:; throttle.burst must be a whole number from 1/,
+    );
   });
 });
 

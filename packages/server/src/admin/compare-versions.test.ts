@@ -97,6 +97,7 @@ describe("an analyst who compares versions of a field of high sensitivity", () =
     ]);
     const reads = (await listener.client(["auditor"])).call("reviewReads", {});
     expect((await reads).reads).toContainEqual({
+      unchecked: expect.any(Number),
       person: "hugo",
       via: "api",
       operation: "feature.compare",

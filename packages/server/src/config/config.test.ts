@@ -413,9 +413,9 @@ describe("secrets among the variables", () => {
   });
 
   test("a database URL is shown without passwords, with its login, host and parameters", () => {
-    const url = `postgresql://app@db/events?host=%2Frun%2Fpg&password=${MARK}&sslpassword=${MARK}&sslmode=require`;
+    const url = `postgresql://app:${MARK}@db/events?host=%2Frun%2Fpg&sslmode=require`;
     expect(described(configOf({ ...companions["DRS_DATABASE_URL"], DRS_DATABASE_URL: url }))["DRS_DATABASE_URL"]).toBe(
-      "postgresql://app@db/events?host=%2Frun%2Fpg&password=(set)&sslpassword=(set)&sslmode=require",
+      "postgresql://app:(set)@db/events?host=%2Frun%2Fpg&sslmode=require",
     );
   });
 

@@ -287,6 +287,10 @@ describe("the JWT verifier with keys at a URL", () => {
       await verifier.verify(await tokenOf(other, stranger.privateKey, { alg: "ES256", kid: "x" })),
     ).toBeUndefined();
     expect(await verifier.verify(await tokenOf({}, rs.privateKey, { alg: "RS256", kid: "x" }))).toBeUndefined();
+    const header = encodedPart({ alg: "ES256", kid: "x" });
+    for (const payload of ["AAAA", "", "!", encodedPart("text")]) {
+      expect(await verifier.verify(`${header}.${payload}.AAAA`), payload).toBeUndefined();
+    }
   });
 
   it("follows a key rotation once the pause between fetches is over", async () => {

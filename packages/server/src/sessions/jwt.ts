@@ -111,8 +111,13 @@ function keysOf({ keys, fetch: send = fetch }: JwtOptions): Keys {
  * verified.
  */
 function mayBeOfIssuer(token: string, { issuer, algorithms }: JwtOptions): boolean {
-  const { alg = "" } = decodeProtectedHeader(token);
-  return algorithms.includes(alg) && decodeJwt(token).iss === issuer;
+  try {
+    const { alg = "" } = decodeProtectedHeader(token);
+    return algorithms.includes(alg) && decodeJwt(token).iss === issuer;
+  } catch {
+    // jose looks for the key before it reads the claims, which may be no claims at all.
+    return false;
+  }
 }
 
 /** Whether the token is invalid, rather than the key set unreachable. */

@@ -47,7 +47,7 @@ export async function wasExported(executor: Executor, subject: Buffer | null, ex
 }
 
 const FIND_ACCOUNT_EXPORTS = sql(
-  `select detail ->> 'export_id' as export_id, detail ->> 'request_id' as request_id, ${instant("at")} from audit_entry e
+  `select detail ->> 'export_id' as export_id, detail ->> 'request_id' as request_id, ${instant("at")} from shown_entry e
     where subject = $1 and operation = 'account.export' and outcome = 'done' and e.at >= $2
     order by e.at desc, entry_id`,
   ["bytea", "timestamptz"],

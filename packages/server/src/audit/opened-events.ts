@@ -20,6 +20,7 @@ export interface Openers {
 
 /** What a person did, by one audit entry; for several events an act each. */
 interface Act {
+  readonly entry_id: string;
   readonly approval_id: string | null;
   readonly event_id: string | null;
   /** The keyed MAC of the account in hexadecimal. */
@@ -39,12 +40,12 @@ const RECENT_ACTS = `via in ('api', 'console', 'cli') and ${personSql("actor")} 
       and at > transaction_time() - interval '24 hours' and operation = any ($2) and outcome = 'done'`;
 
 const LIST_VERIFIED = sql(
-  `select approval_id, event_id, encode(subject, 'hex') as subject, detail
+  `select e.entry_id, approval_id, event_id, encode(subject, 'hex') as subject, detail
     from audit_entry e join audit_leaf l on l.entry_id = e.entry_id
     -- guard: what a login of the database inserted is not counted as a person's act
     where l.verified and ${RECENT_ACTS}`,
   ["text[]", "text[]", "text[]"],
-  { approval_id: "uuid?", event_id: "uuid?", subject: "text?", detail: "jsonb?" },
+  { entry_id: "uuid", approval_id: "uuid?", event_id: "uuid?", subject: "text?", detail: "jsonb?" },
 );
 
 /** Maximum number and size of entries that a statement reads, because a login of the database can insert any. */
@@ -74,13 +75,17 @@ async function listActs(
 ): Promise<readonly Act[]> {
   const allPersons = [...new Set([...persons, ...tokenPersons])];
   const values = [allPersons, [...operations], [...persons]] as const;
-  const acts: Act[] = [...(await query(executor, LIST_VERIFIED, [...values])).rows];
+  const unchecked: Act[] = [];
   for (let after = LOWEST_UUID; ;) {
     const { rows } = await query(executor, LIST_UNCHECKED, [...values, after]);
-    acts.push(...rows.flatMap((row) => signedActs(signer, row, allPersons, operations)));
-    if (rows.length < PAGE) return acts;
+    unchecked.push(...rows.flatMap((row) => signedActs(signer, row, allPersons, operations)));
+    if (rows.length < PAGE) break;
     after = rows.at(-1)?.entry_id ?? after;
   }
+  // Read last: an entry that a worker checks meanwhile is in one of the two lists, or in both.
+  const verified: readonly Act[] = (await query(executor, LIST_VERIFIED, [...values])).rows;
+  const verifiedIds = new Set(verified.map(({ entry_id }) => entry_id));
+  return [...verified, ...unchecked.filter(({ entry_id }) => !verifiedIds.has(entry_id))];
 }
 
 /** The acts of an entry, if the admin API signed that one of the persons did them. */
@@ -96,6 +101,7 @@ function signedActs(
   const isOf = record?.entryId === entry_id && personsOfActor(record.actor).some((person) => persons.includes(person));
   if (!isOf || !operations.includes(record.operation)) return [];
   const act = {
+    entry_id,
     approval_id: record.approvalId ?? null,
     subject: record.subjects?.[0]?.toString("hex") ?? null,
     detail: record.detail === undefined ? null : (JSON.parse(record.detail) as unknown),

@@ -84,13 +84,12 @@ export function answerCreated(eventId: string): Answer {
 async function equalInCanonicalForm(retry: Retry, { store, sealer, slowReads }: ResolvePorts): Promise<boolean> {
   const stored = await store.findStored(retry.account, retry.idempotencyKey);
   if (!stored) return false;
-  return slowReads.run(async () => {
-    const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
-      if (areKeysDestroyed(error)) return undefined;
-      throw error;
-    });
-    return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed());
+  const exact = await sealer.open(stored, stored.sealedUnder, stored.payload).catch((error: unknown) => {
+    if (areKeysDestroyed(error)) return undefined;
+    throw error;
   });
+  if (exact === undefined) return false;
+  return slowReads.run(async () => canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed()));
 }
 
 /**

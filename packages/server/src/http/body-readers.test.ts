@@ -193,6 +193,25 @@ describe.each([true, false])("a host gets a gzip body (%s), and a middleware tha
   });
 });
 
+it.each(["node:http", "Fastify"])(
+  "a listener of the host gets the end of a body that is not read: %s",
+  async (host) => {
+    const ended = Promise.withResolvers<void>();
+    const listen: Touch = (request) => void request.on("data", () => {}).on("end", ended.resolve);
+    const handle = nodeHandler(core);
+    const url =
+      host === "Fastify"
+        ? await serveFastify((app) => addHook(app, listen))
+        : await serve((request, response) => {
+            listen(request);
+            void handle(request, response);
+          });
+    const headers = { "Idempotency-Key": "key", Authorization: "Bearer bad", "Content-Type": "application/json" };
+    expect((await send({ url, headers, body: "{}" })).status).toBe(401);
+    await ended.promise;
+  },
+);
+
 describe("a middleware that spoils a part of the body is reported as a TypeError, and the client gets 500:", () => {
   it("it sets an encoding at the first chunk", async () => {
     const handle = nodeHandler(core);

@@ -51,7 +51,8 @@ export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> 
     const invite = invitation(raw, reply.raw);
     const proxyHops = options.proxyHops ?? 0;
     const answer = await options.ingest(ingestRequest(raw, { proxyHops, replacement, invite }));
-    if (!raw.complete) leaveUnread(raw, reply);
+    if (raw.complete) raw.resume();
+    else leaveUnread(raw, reply);
     return answer;
   });
   route(fastify, OPENAPI_PATH, async (request) => answerOpenApi(request.method, OPENAPI_JSON));

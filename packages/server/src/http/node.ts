@@ -66,6 +66,8 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
   const { body } = answer;
   const headers: Record<string, string | number> = { ...answer.headers, "Content-Length": Buffer.byteLength(body) };
   if (request.complete) {
+    // A listener of an embedding host that waits for the end of the body gets it, although the endpoint has paused it.
+    if (request.isPaused()) request.resume();
     response.writeHead(answer.status, headers);
     response.end(request.method === "HEAD" ? undefined : body);
     return;

@@ -26,9 +26,9 @@ const RETRY_MS = 30_000;
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /** When and why the process of a layer did not start. */
   /** Shared by all layers, because the processes of one worker compute in turn. */
   readonly accountTime = new AccountTime();
+  /** When and why the process of a layer did not start. */
   readonly #failed = new Map<number, { readonly at: number; readonly error: unknown }>();
   readonly #options: LayerRunnerOptions;
 

@@ -52,6 +52,8 @@ export class AuditWatch {
   passed(sinks: readonly PassedSink[]): void {
     const now = this.#ports.monotonic.now();
     this.#failing = undefined;
+    // Another worker had the log: what is known of the sinks stays.
+    if (sinks.length === 0) return;
     this.#sinks = new Map(sinks.map(({ name, isCurrent }) => [name, isCurrent ? now : (this.#sinks.get(name) ?? now)]));
   }
 

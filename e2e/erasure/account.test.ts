@@ -130,7 +130,7 @@ describe("the erasure of an account", () => {
     const stored = await store(who);
     await erase("--account", who.account, "--refuse-later");
     const back = await party(who.account);
-    // A server may store an event before it hears of the refusal, and then answers retries of this event with 200.
+    // A server may store an event before it hears of the rejection, and then answers retries of this event with 200.
     const fresh = () => ({ headers: authorized(back), body: JSON.stringify(transport(back)) });
     for (const server of scene.servers) {
       const answer = async (): Promise<number> => (await send({ ...fresh(), url: server.url })).status;
@@ -150,7 +150,7 @@ describe("the erasure of an account", () => {
     expect(second["sequence"]).not.toBe(first["sequence"]);
     expect(await erase("--account", who.account, "--refuse-later")).toEqual(second);
     const back = await party(who.account);
-    // A server may store an event before it hears of the refusal, and then answers retries of this event with 200.
+    // A server may store an event before it hears of the rejection, and then answers retries of this event with 200.
     const fresh = () => ({ headers: authorized(back), body: JSON.stringify(transport(back)) });
     await until(async () => (await post(fresh())).status === 403);
   });

@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 
 from kit import IOS, KIT, LIBRARY, PACKAGE, Case, generated_source, run, sources
 
 NAME = "DeviceRiskSignals"
 # Frameworks that every app links, or that the compiler links by itself.
 IMPLIED = {"Foundation", "CoreFoundation", "UIKit"}
-# Packing for a release adds `homepage` and `authors`, which CocoaPods requires of a published pod, to the manifest.
-REQUIRED = ("name", "version", "summary", "license", "source", "platforms", "source_files")
+REQUIRED = ("name", "version", "summary", "homepage", "license", "authors", "source", "platforms", "source_files")
+# Packing for a release adds these members to the manifest.
+OF_RELEASE = {"homepage": "homepage of the project", "author": "author of the project"}
 
 
 def check() -> list[Case]:
-    done = run(["ruby", KIT / "podspec.rb", PACKAGE / f"{NAME}.podspec"])
+    with TemporaryDirectory() as folder:
+        released = Path(folder)
+        manifest = json.loads((PACKAGE / "package.json").read_text())
+        (released / "package.json").write_text(json.dumps({**manifest, **OF_RELEASE}))
+        copy(PACKAGE / f"{NAME}.podspec", released)
+        done = run(["ruby", KIT / "podspec.rb", released / f"{NAME}.podspec"])
     if done.returncode != 0:
         return [Case("is read", done.stderr)]
     spec = json.loads(done.stdout)

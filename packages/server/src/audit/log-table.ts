@@ -237,13 +237,16 @@ const LIST_CHECKPOINTS = sql(
   { size: "int8", note: "text" },
 );
 
+// An id is no order: two requests of a lane may read the clock in one order and write their entries in the other.
 const LIST_ENTRIES_WITHOUT_LEAF = sql(
-  `select e.entry_id, e.record, e.mac, ${COPIES} as copies from (select * from audit_entry e
-      where not exists (select from audit_leaf l where l.entry_id = e.entry_id) and e.entry_id > $1
-      order by e.entry_id limit ${PAGE_SIZE}) e
-    order by e.entry_id`,
-  ["uuid"],
-  { entry_id: "uuid", record: "bytea", mac: "bytea", copies: "text?" },
+  `select e.xid::text as xid, coalesce(e.lane_number, 0) as number, e.entry_id, e.record, e.mac, ${COPIES} as copies
+    from (select * from audit_entry e
+      where not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+        and (e.xid, coalesce(e.lane_number, 0), e.entry_id) > ($1::text::xid8, $2, $3)
+      order by e.xid, coalesce(e.lane_number, 0), e.entry_id limit ${PAGE_SIZE}) e
+    order by e.xid, coalesce(e.lane_number, 0), e.entry_id`,
+  ["text", "int8", "uuid"],
+  { xid: "text", number: "int8", entry_id: "uuid", record: "bytea", mac: "bytea", copies: "text?" },
 );
 
 const LIST_EPOCHS = sql(
@@ -316,11 +319,16 @@ export async function* readLog(snapshot: Transaction, start?: CheckpointRow): As
     if (!startCheckpoint || epoch >= startCheckpoint.epoch)
       yield* readLeaves(snapshot, epoch, epoch === startCheckpoint?.epoch ? startCheckpoint.size : 0);
   }
-  for (let after = LOWEST_UUID; ;) {
-    const { rows } = await query(snapshot, LIST_ENTRIES_WITHOUT_LEAF, [after]);
+  yield* readNew(snapshot);
+}
+
+async function* readNew(snapshot: Transaction): AsyncGenerator<LogItem> {
+  for (let after: readonly [string, number, string] = ["0", 0, LOWEST_UUID]; ;) {
+    const { rows } = await query(snapshot, LIST_ENTRIES_WITHOUT_LEAF, after);
     for (const { record, mac, copies } of rows) yield { kind: "new", entry: storedEntry(record, mac, copies) };
-    if (rows.length < PAGE_SIZE) return;
-    after = rows.at(-1)?.entry_id ?? after;
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE_SIZE) return;
+    after = [last.xid, last.number, last.entry_id];
   }
 }
 

@@ -15,7 +15,7 @@ import { checkpointDirectory } from "./checkpoint-directory.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import { readLog } from "./log-table.ts";
 import { signOutsideLane } from "./log/lane.ts";
-import { INGEST, logKeyOf, read } from "./log/log.fixture.ts";
+import { INGEST, ingested, logKeyOf, read } from "./log/log.fixture.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./log/checkpoint.ts";
 import { leafHash } from "./log/merkle.ts";
 import { type Verification, verifyLog } from "./log/verify.ts";
@@ -88,6 +88,15 @@ describe("the log", () => {
     await extend();
     expect(await verify()).toMatchObject({ verdict: 0, size: 6, confirmed: 6 });
     expect(await readdir(folder), "one file for each day").toHaveLength(1);
+  });
+
+  it("has new entries in the order of their lane, also if an earlier one has a later time and id", async () => {
+    const lane = opened.system.audit.lane();
+    for (const number of [2, 1]) {
+      await insertEntries(opened.system.pool, lane.sign([{ ...ingested(number), outcome: "replayed" }]));
+      lane.acknowledge();
+    }
+    expect(await verify()).toMatchObject({ findings: [], overdue: 2 });
   });
 
   it("waits for a running transaction, and misses none of its entries", async () => {

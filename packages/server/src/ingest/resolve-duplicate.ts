@@ -9,6 +9,7 @@ import {
   type StoredEvent,
 } from "../ports.ts";
 import type { LimitedTasks } from "./limited-tasks.ts";
+import { freeMemory } from "./read-body.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import type { RateThrottle } from "./throttle.ts";
 import { type Answer, type RejectedRequest, rejectRequest } from "./request.ts";
@@ -89,7 +90,11 @@ async function equalInCanonicalForm(retry: Retry, { store, sealer, slowReads }: 
     throw error;
   });
   if (exact === undefined) return false;
-  return slowReads.run(async () => canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed()));
+  return slowReads.run(async () => {
+    const request = await rebuild(stored, exact);
+    freeMemory(exact);
+    return canonicalRequest(request) === canonicalRequest(retry.parsed());
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from "./configuration.ts";
 import { Consent, type ConsentFunction, consents, isConsent } from "./consent.ts";
 import { type Host, platformOf } from "./host.ts";
-import { beginObservation, endObservation } from "./observation.ts";
+import { beginObservation, endObservation, type ObservationWindow } from "./observation.ts";
 import { AbortError, MisuseError, type Problem } from "./misuse.ts";
 import { LONE_SURROGATE } from "./probe-data.ts";
 import { Waiting } from "./waiting.ts";
@@ -41,11 +41,6 @@ export interface CollectOptions {
   readonly clientId?: string;
   /** Aborts the collection and its native work; `collect` rejects with an `AbortError`. */
   readonly signal?: StopSignal;
-}
-
-export interface ObservationWindow {
-  /** Ends the window. Further calls have no effect. */
-  stop(): void;
 }
 
 const NO_PROBES = new Consent([]);

@@ -1,6 +1,10 @@
-import type { ObservationWindow } from "./device-intel-on-host.ts";
 import type { Native } from "./native/native-interface.ts";
 import { quietly } from "./quietly.ts";
+
+export interface ObservationWindow {
+  /** Ends the window. Further calls have no effect. */
+  stop(): void;
+}
 
 /**
  * The running windows of each native half. Native code makes one observation for all windows: it begins with the first

@@ -1,5 +1,4 @@
 import type { Evidence } from "../native/native-interface.ts";
-import type { AndroidRules } from "./android-rules.ts";
 import { mountsOf } from "./android-mounts.ts";
 import { virtualProcessorMarks } from "./cpu-info.ts";
 import {
@@ -63,7 +62,13 @@ export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), pr
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, asOne(mounts)];
 const allFindings = together(build, files, properties, mounts);
 
-function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
+/** Which of the rules of Android this judgement uses (`android-rules.ts`). */
+interface EmulatorRules {
+  readonly markers: readonly Finding[];
+  readonly minMarkers: number;
+}
+
+function countMarkers({ markers }: EmulatorRules, evidence: Evidence): number {
   return together(asOne(build), ...markers).find(evidence).found.length;
 }
 
@@ -81,7 +86,7 @@ function productsOf({ found: markers }: Found): readonly string[] {
   return known.map(({ product }) => product);
 }
 
-export function androidEmulator(rules: AndroidRules): Judgements {
+export function androidEmulator(rules: EmulatorRules): Judgements {
   return {
     ...MARKERS,
     isEmulator: {

@@ -1,5 +1,4 @@
 import type { Text } from "../native/native-interface.ts";
-import type { AndroidRules } from "./android-rules.ts";
 import { anyFound, type Finding, findingIn, inText, together } from "./finding.ts";
 import type { Judgement, Judgements } from "./judgement.ts";
 import { type Mount, readMounts } from "./mount-info.ts";
@@ -72,7 +71,11 @@ function rootOverlays(mounts: readonly Mount[], { overlay, maker }: OverlayRules
   });
 }
 
-type OverlayRules = Pick<AndroidRules, "overlay" | "maker">;
+/** Which of the rules of Android the judgement of overlays uses (`android-rules.ts`). */
+interface OverlayRules {
+  readonly overlay: RegExp;
+  readonly maker: RegExp;
+}
 
 function mountsWith(look: (mount: Mount) => boolean): Finding {
   return inText("mountInfo", (text) => pointsOf(mountsOf(text).filter(look)));

@@ -2,6 +2,7 @@
 import { checkpointLog } from "../audit/checkpoint-log.ts";
 import type { Agent } from "../audit/audit.ts";
 import type { AuditWatch } from "../audit/audit-watch.ts";
+import { originOf } from "../audit/log/origin.ts";
 import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
 import { type Pruned, pruneLog } from "../audit/prune.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -22,22 +23,16 @@ import type { Installation } from "./open-installation.ts";
 const CHECKPOINT_KEY_SECRET = "audit checkpoints/1";
 const EXTEND_EVERY_MS = 10_000;
 
-const originOf = ({ codec }: Pick<Installation, "codec">): string => `drs-audit/${codec.installation}`;
-
-/** The id of the installation whose log a checkpoint is of; `undefined` if the text is no checkpoint. */
-export const installationOfNote = (note: string): string | undefined =>
-  /^drs-audit\/([\da-f-]{36})[/\n]/.exec(note)?.[1];
-
 /** The public key of the log; `undefined` if no checkpoint has been signed yet. @throws Unavailable */
 export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">): Promise<LogKey | undefined> {
   const seed = await keys.secrets.find(CHECKPOINT_KEY_SECRET);
-  return seed && parseLogKey(formatLogKey(originOf(keys), ed25519Key(seed)));
+  return seed && parseLogKey(formatLogKey(originOf(keys.codec.installation), ed25519Key(seed)));
 }
 
 async function sequencerPorts(installation: Installation): Promise<SequencerPorts> {
   const { clock, audit, checkpointSinks: sinks, secrets } = installation;
   const key = ed25519Key(await secrets.findOrCreate(CHECKPOINT_KEY_SECRET));
-  const publicKey = parseLogKey(formatLogKey(originOf(installation), key));
+  const publicKey = parseLogKey(formatLogKey(originOf(installation.codec.installation), key));
   if (!publicKey) throw new Error("the key of the audit log has no readable form");
   return { clock, audit, key, publicKey, sinks };
 }

@@ -2,7 +2,7 @@
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { openActions } from "../actions/actions.ts";
 import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
-import { EVENTS_PATH } from "../http/paths.ts";
+import { EVENTS_PATH } from "../ingest/request.ts";
 import { FieldsOfFeatures } from "../features/active-features.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";

@@ -1,9 +1,9 @@
 /** Checks that the stores of an installation belong together. */
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
+import { installationOfNote } from "../audit/log/origin.ts";
 import type { Config } from "../config/config.ts";
 import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { installationOfNote } from "./audit-log.ts";
 
 /**
  * Requires that the key store is new or belongs to the installation of the database. Called before the key store gets

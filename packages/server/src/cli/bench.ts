@@ -5,7 +5,7 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { webUrl } from "../config/values.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { EVENTS_PATH } from "../http/paths.ts";
+import { EVENTS_PATH } from "../ingest/request.ts";
 import { plural } from "../messages/plural.ts";
 import { BENCH_SESSION, benchEvent } from "./bench-event.ts";
 import { confirm } from "./confirm.ts";

@@ -1,35 +1,29 @@
 import type { Writable } from "node:stream";
 import { pino } from "pino";
 import { hasCodeOfArea } from "../errors/operator-error.ts";
-import type { Config, Environment } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { CloseStack } from "../app/close-stack.ts";
 import { type Access, connect, type OpenConnection, requireOwner } from "../app/connect.ts";
 import { configFromEnvironment } from "../app/endpoint-options.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
 import type { Agent } from "../audit/audit.ts";
-import type { Clock, OnError } from "../ports.ts";
-import { requireLocal } from "./login.ts";
+import type { OnError } from "../ports.ts";
+import { type LoginSource, requireLocal } from "./login.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
 
 /** What a process provides to a command. */
-export interface Context {
-  readonly environment: Environment;
+export interface Context extends LoginSource {
   /** The directory that relative paths start from. */
   readonly directory: string;
-  readonly clock: Clock;
   /** The number of processors that this process may use. */
   readonly cores: number;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** The folder of this user's settings for `drs`; absent if the user has no such folder. */
-  readonly configDirectory?: string;
   /** Whether the command opens payloads or destroys data on an external database, without the admin API. */
   readonly isBreakGlass?: boolean;
-  /** Whether the command works on the stores of this host, although the user is signed in to an admin API. */
-  readonly isLocal?: boolean;
   /** Opens a page in the user's browser, if there is one. */
   readonly openBrowser?: (url: string) => void;
   /** Asks the person at the terminal; absent if standard input is not a terminal. */

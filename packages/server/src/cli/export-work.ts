@@ -12,6 +12,7 @@ import {
 import type { Installation } from "../app/open-installation.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { LabelSource } from "../exports/check-labels.ts";
+import type { ExportClock, FeatureFormat } from "../exports/export-table.ts";
 import { draftOf, hashOf, manifestPathOf, writeExport } from "../exports/export-file.ts";
 import type { ExportPart } from "../exports/export-parts.ts";
 import {
@@ -24,12 +25,55 @@ import {
 import { plural } from "../messages/plural.ts";
 import { findPurposeCode } from "../policy/policy-table.ts";
 import { withJournalApplied } from "./audit-read.ts";
+import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
 import { agentOf, type Context, print, printJson } from "./context.ts";
-import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export.ts";
 import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 import { type PageOptions, printList } from "./pages.ts";
+
+export interface RunOptions {
+  readonly labels: string;
+  readonly features: readonly string[];
+  readonly purpose: string;
+  readonly clock: ExportClock;
+  readonly format: FeatureFormat;
+  readonly recipient: string;
+  readonly reason: string;
+  readonly expires: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+export interface RawOptions extends BreakGlassOptions {
+  readonly case: string;
+  readonly account?: string;
+  readonly action?: string;
+  /** An action type. */
+  readonly type?: string;
+  readonly event?: readonly string[];
+  readonly from?: number;
+  readonly to?: number;
+  readonly recipient: string;
+  readonly expires: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+export interface RepeatOptions {
+  readonly labels: string;
+  readonly out: string;
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+export interface ShownOptions {
+  readonly json?: boolean;
+}
+
+export interface AcknowledgeOptions {
+  readonly reason: string;
+}
 
 export async function run(context: Context, options: RunOptions): Promise<void> {
   const { features, purpose, clock, format, recipient, reason, expires: expiresOn } = options;

@@ -2,55 +2,12 @@
 import { Command, InvalidArgumentError } from "commander";
 import { EXPORT_CLOCKS, FEATURE_FORMATS, MAX_EVENT_IDS } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
-import type { ExportClock, FeatureFormat } from "../exports/export-table.ts";
-import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
+import { breakGlassOption, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
+import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export-work.ts";
 import { featureName } from "./feature-name.ts";
 import { account, count, example, futureDate, name, time, uuid, wordOf, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
-
-export interface RunOptions {
-  readonly labels: string;
-  readonly features: readonly string[];
-  readonly purpose: string;
-  readonly clock: ExportClock;
-  readonly format: FeatureFormat;
-  readonly recipient: string;
-  readonly reason: string;
-  readonly expires: string;
-  readonly out: string;
-  readonly json?: boolean;
-}
-
-export interface RawOptions extends BreakGlassOptions {
-  readonly case: string;
-  readonly account?: string;
-  readonly action?: string;
-  /** An action type. */
-  readonly type?: string;
-  readonly event?: readonly string[];
-  readonly from?: number;
-  readonly to?: number;
-  readonly recipient: string;
-  readonly expires: string;
-  readonly out: string;
-  readonly json?: boolean;
-}
-
-export interface RepeatOptions {
-  readonly labels: string;
-  readonly out: string;
-  readonly reason: string;
-  readonly json?: boolean;
-}
-
-export interface ShownOptions {
-  readonly json?: boolean;
-}
-
-export interface AcknowledgeOptions {
-  readonly reason: string;
-}
 
 /** Imported when a command runs, so that other commands start sooner. */
 const loadWork = () => import("./export-work.ts");

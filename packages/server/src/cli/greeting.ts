@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BASE_PATH, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { isLoopback } from "../config/rules.ts";
 import { type ActionRow, registerAction } from "../actions/action-table.ts";
-import { EVENTS_PATH } from "../http/paths.ts";
+import { EVENTS_PATH } from "../ingest/request.ts";
 import type { System } from "../app/system.ts";
 import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";

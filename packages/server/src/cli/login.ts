@@ -1,10 +1,20 @@
 /** The admin API that commands use, and the login that `drs login` has stored. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readSetting } from "../config/config.ts";
+import { type Environment, readSetting } from "../config/config.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { makeFolder, replaceFile, unlinkIfThere } from "../files/durable-file.ts";
-import type { Context } from "./context.ts";
+import type { Clock } from "../ports.ts";
+
+/** What a process knows of logins. */
+export interface LoginSource {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** The folder of this user's settings for `drs`; absent if the user has no such folder. */
+  readonly configDirectory?: string;
+  /** Whether the command works on the stores of this host, although the user is signed in to an admin API. */
+  readonly isLocal?: boolean;
+}
 
 /** The admin API that commands call, and their token for it. */
 export interface Login {
@@ -27,7 +37,7 @@ const ACCESS_OF_OTHERS = 0o077;
  * @throws login-unusable if an admin API is configured and there is no valid token for it, or if the file of
  * `drs login` can't be used.
  */
-export function findLogin(context: Context): Login | undefined {
+export function findLogin(context: LoginSource): Login | undefined {
   const { environment, clock, isLocal = false } = context;
   if (isLocal) return undefined;
   const url = readSetting("service.remote.url", environment);
@@ -48,7 +58,7 @@ const unusable = (why: string): OperatorError =>
 const isSameServer = (one: string, other: string): boolean => new URL(one).origin === new URL(other).origin;
 
 /** @throws wrong-usage if the user is signed in, but the command has no route. */
-export function requireLocal(context: Context): void {
+export function requireLocal(context: LoginSource): void {
   const login = findLogin(context);
   if (!login) return;
   throw new OperatorError(
@@ -58,7 +68,7 @@ export function requireLocal(context: Context): void {
 }
 
 /** @throws login-unusable */
-export function readLogin({ configDirectory }: Context): StoredLogin | undefined {
+export function readLogin({ configDirectory }: LoginSource): StoredLogin | undefined {
   if (configDirectory === undefined) return undefined;
   const path = join(configDirectory, LOGIN_FILE);
   try {
@@ -82,17 +92,17 @@ function isLogin(value: unknown): value is StoredLogin {
 }
 
 /** Stores the login in a file that only the caller of the command can read. */
-export async function storeLogin(context: Context, login: StoredLogin): Promise<void> {
+export async function storeLogin(context: LoginSource, login: StoredLogin): Promise<void> {
   const folder = folderOf(context);
   await makeFolder(folder);
   await replaceFile(join(folder, LOGIN_FILE), Buffer.from(`${JSON.stringify(login)}\n`));
 }
 
-export async function deleteLogin(context: Context): Promise<void> {
+export async function deleteLogin(context: LoginSource): Promise<void> {
   await unlinkIfThere(join(folderOf(context), LOGIN_FILE));
 }
 
-function folderOf({ configDirectory }: Context): string {
+function folderOf({ configDirectory }: LoginSource): string {
   if (configDirectory !== undefined) return configDirectory;
   throw new OperatorError("wrong-usage", "The user has no folder for settings: set XDG_CONFIG_HOME.");
 }

@@ -7,7 +7,7 @@ import { sealedOf } from "../features/open-row.ts";
 import { decodeValues } from "../features/feature-payload.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { Label } from "./labels.ts";
-import type { Cell } from "./table-writer.ts";
+import type { Cell } from "./table.ts";
 
 export interface FoundValues {
   readonly account: string;

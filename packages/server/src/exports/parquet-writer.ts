@@ -8,7 +8,7 @@ import {
   type TableRow,
   type TableWriter,
   stateNameOf,
-} from "./table-writer.ts";
+} from "./table.ts";
 
 /** Number of rows that form a row group. They are in memory until the group is full. */
 const ROWS_PER_GROUP = 2_000;

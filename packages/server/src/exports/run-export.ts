@@ -31,7 +31,8 @@ import { findValues, type FoundValues, type ValueScope } from "./find-values.ts"
 import type { Label } from "./labels.ts";
 import { oldestOf, requireLabelsWithinPeriod, requireWithinPeriod } from "./latest-expiry.ts";
 import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
-import { type Cell, createTableWriter, CSV_PREFIX, type TableColumn, type TableRow } from "./table-writer.ts";
+import type { Cell, TableColumn, TableRow } from "./table.ts";
+import { createTableWriter, CSV_PREFIX } from "./table-writer.ts";
 
 export interface ExportPorts {
   readonly executor: Executor;

@@ -3,14 +3,8 @@ import { parquetMetadata, parquetReadObjects, type ColumnMetaData } from "hyparq
 import { describe, expect, it } from "vitest";
 import type { FeatureFormat } from "./export-table.ts";
 import { isFormula } from "./labels.ts";
-import {
-  createTableWriter,
-  CSV_PREFIX,
-  csvCell,
-  type TableColumn,
-  type TableHead,
-  type TableRow,
-} from "./table-writer.ts";
+import type { TableColumn, TableHead, TableRow } from "./table.ts";
+import { createTableWriter, CSV_PREFIX, csvCell } from "./table-writer.ts";
 
 const column = (name: string, type: TableColumn["type"], unit: string | null = null): TableColumn => ({
   name,

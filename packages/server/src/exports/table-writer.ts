@@ -1,45 +1,15 @@
 /** The formats of an export: CSV, JSON lines and Parquet. The same rows give the same bytes. */
-import type { FeatureExportManifest } from "@device-risk-signals/admin-api";
-import type { Instant } from "@device-risk-signals/contract";
 import type { FeatureFormat } from "./export-table.ts";
 import { isFormula } from "./labels.ts";
-
-export interface Cell {
-  /** The value; `null` in each state except `observed`. */
-  readonly value: boolean | number | string | null;
-  readonly state: string;
-}
-
-export interface TableRow {
-  /** The number of the label, counted from 1. */
-  readonly row: number;
-  /** The time of the label as it is written in the label file, and as an instant. */
-  readonly labelTime: string;
-  readonly labelAt: Instant;
-  readonly label: string;
-  /** The time of receipt in RFC 3339; `null` if no values were found. */
-  readonly receivedAt: string | null;
-  readonly extractedAt: string | null;
-  /** The cells in the order of the columns. */
-  readonly cells: readonly Cell[];
-}
-
-export type TableColumn = Omit<FeatureExportManifest["columns"][number], "states">;
-
-/** What a Parquet file says about itself in its metadata. */
-export interface TableHead extends Pick<FeatureExportManifest, "export_id" | "expires_on"> {
-  readonly columns: readonly TableColumn[];
-}
-
-export interface TableWriter {
-  /** Appends the rows, and writes the bytes that are complete. */
-  write(rows: readonly TableRow[]): Promise<void>;
-  end(): Promise<void>;
-}
-
-export type Append = (bytes: Uint8Array) => Promise<void>;
-
-export const stateNameOf = (name: string): string => `${name}__state`;
+import {
+  type Append,
+  type Cell,
+  stateNameOf,
+  type TableColumn,
+  type TableHead,
+  type TableRow,
+  type TableWriter,
+} from "./table.ts";
 
 export async function createTableWriter(format: FeatureFormat, head: TableHead, append: Append): Promise<TableWriter> {
   if (format === "parquet") {

@@ -23,7 +23,7 @@ import {
 } from "./backfill-chunks.ts";
 import { listLayers } from "./decisions.ts";
 import { extract, EXTRACTION, type Extracted, failuresOf, NOTHING } from "./extract.ts";
-import type { WorkerParts, WorkerPorts } from "./extraction-worker.ts";
+import type { WorkerParts, WorkerPorts } from "./worker-ports.ts";
 import { recordFailures } from "./failures.ts";
 import { isOf, shareFeatures } from "./layers-of-event.ts";
 

@@ -18,13 +18,30 @@ import { instant } from "../postgres/instant.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 import { type Evidence, refusingVersions } from "./evidence.ts";
-import type { EquivalenceEvidence } from "./equivalence.ts";
 import { requireAcceptedInputs } from "./accepted-inputs.ts";
 
 /** A version of a feature, as decisions and layers name it: `id@version`. */
 export type FeatureName = string;
 
 export const nameOf = ({ id, version }: Pick<Manifest, "id" | "version">): FeatureName => `${id}@${version}`;
+
+export interface EquivalentProgram {
+  readonly feature: FeatureName;
+  /** SHA-256 of the identity of the program that is equivalent, in hexadecimal. */
+  readonly hash: string;
+  readonly archived_hash: string;
+  /** Number of stored events of the purposes of the archived definition. */
+  readonly events: number;
+  /** Number of results that were computed from the archived fixtures, on each engine. */
+  readonly cases: number;
+}
+
+/** What is stored with a decision that names equivalent programs. */
+export interface EquivalenceEvidence {
+  readonly programs: readonly EquivalentProgram[];
+  /** Events that can't be opened. */
+  readonly unreadable: number;
+}
 
 export interface Decider extends Agent {
   readonly reason: string;

@@ -6,25 +6,7 @@ import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type ComparePorts, computeStored } from "./compare-versions.ts";
-import { type FeatureName, findBundles, findFixtures, nameOf } from "./decisions.ts";
-
-export interface EquivalentProgram {
-  readonly feature: FeatureName;
-  /** SHA-256 of the identity of the program that is equivalent, in hexadecimal. */
-  readonly hash: string;
-  readonly archived_hash: string;
-  /** Number of stored events of the purposes of the archived definition. */
-  readonly events: number;
-  /** Number of results that were computed from the archived fixtures, on each engine. */
-  readonly cases: number;
-}
-
-/** What is stored with the decision. */
-export interface EquivalenceEvidence {
-  readonly programs: readonly EquivalentProgram[];
-  /** Events that can't be opened. */
-  readonly unreadable: number;
-}
+import { type EquivalenceEvidence, type FeatureName, findBundles, findFixtures, nameOf } from "./decisions.ts";
 
 interface Pair {
   readonly archived: Bundle;

@@ -1,11 +1,10 @@
-import type pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
-import { isPartitionMissing, type OnError, Unavailable } from "../ports.ts";
+import { isPartitionMissing, Unavailable } from "../ports.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { isTransient } from "../postgres/errors.ts";
 import { backfillNext } from "./backfill.ts";
 import { listLayers } from "./decisions.ts";
-import { extract, EXTRACTION, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
+import { extract, EXTRACTION, type Extracted, failuresOf } from "./extract.ts";
 import {
   claimDue,
   delayDue,
@@ -19,6 +18,7 @@ import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { isOf } from "./layers-of-event.ts";
 import { createParserOf } from "./read-inputs.ts";
+import type { WorkerParts, WorkerPorts } from "./worker-ports.ts";
 
 /** The interval at which an idle worker looks for work. It begins with `first`, and doubles up to `last`. */
 const LOOK_EVERY_MS = { first: 100, last: 600 };
@@ -27,17 +27,6 @@ const AFTER_FAILURE_MS = 1_000;
  * After this number of failures, the events of a batch are computed one by one. An event that fails alone is given up.
  */
 const MAX_TRIES = 5;
-
-export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {
-  readonly pool: pg.Pool;
-  readonly onError: OnError;
-  readonly onExtracted?: (extracted: Extracted) => void;
-  /** Seconds before a batch that failed once is tried again; the time doubles with each failure, up to a minute. */
-  readonly retrySeconds?: number;
-}
-
-/** What a worker makes for itself, and uses for all batches. */
-export type WorkerParts = Pick<ExtractPorts, "runners" | "parserOf">;
 
 /**
  * Computes the features of what commit batches report as due and, while nothing is due, of backfills. Several workers

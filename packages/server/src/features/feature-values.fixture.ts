@@ -11,7 +11,7 @@ import { inOwnerTransaction } from "../postgres/database.ts";
 import { DECIDER, EVIDENCE, PURPOSE, textOfData } from "./adopt-feature.fixture.ts";
 import { adoptFeatures, type LayerRow, listLayers, proposeFeatures, retireFeatures } from "./decisions.ts";
 import type { Evidence } from "./evidence.ts";
-import type { WorkerParts, WorkerPorts } from "./extraction-worker.ts";
+import type { WorkerParts, WorkerPorts } from "./worker-ports.ts";
 import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
 import { allFeatureRows } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";

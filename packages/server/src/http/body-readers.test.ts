@@ -17,10 +17,9 @@ import { HostMisuse } from "../errors/host-misuse.ts";
 import { readHeaders } from "../ingest/headers.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { readBody } from "../ingest/read-body.ts";
-import { answerRejection, RejectedRequest, rejectRequest } from "../ingest/request.ts";
+import { answerRejection, EVENTS_PATH, RejectedRequest, rejectRequest } from "../ingest/request.ts";
 import { deviceRiskSignals } from "./fastify.ts";
 import { nodeHandler } from "./node-handler.ts";
-import { EVENTS_PATH } from "./paths.ts";
 import { createEndpointServer } from "./server.ts";
 import { webHandler } from "./web.ts";
 

@@ -8,8 +8,7 @@ import { send } from "../../../../e2e/support/client.ts";
 import { readHeaders } from "../ingest/headers.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { readBody } from "../ingest/read-body.ts";
-import { type Answer, answerRejection, RejectedRequest, rejectRequest } from "../ingest/request.ts";
-import { EVENTS_PATH } from "./paths.ts";
+import { type Answer, answerRejection, EVENTS_PATH, RejectedRequest, rejectRequest } from "../ingest/request.ts";
 
 export interface Edge {
   readonly url: string;

@@ -9,7 +9,8 @@ import type { Ingest } from "../ingest/ingest.ts";
 import { describeEdge, type Edge } from "./edge.contract.ts";
 import { deviceRiskSignals } from "./fastify.ts";
 import { nodeHandler } from "./node-handler.ts";
-import { EVENTS_PATH, OPENAPI_PATH } from "./paths.ts";
+import { OPENAPI_PATH } from "./paths.ts";
+import { EVENTS_PATH } from "../ingest/request.ts";
 import { createEndpointServer } from "./server.ts";
 import { webHandler } from "./web.ts";
 

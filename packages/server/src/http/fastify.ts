@@ -4,10 +4,10 @@ import { constants, type Http2ServerRequest } from "node:http2";
 import type { Readable } from "node:stream";
 import type { FastifyError, FastifyInstance, FastifyPluginCallback, FastifyReply, FastifyRequest } from "fastify";
 import type { Ingest } from "../ingest/ingest.ts";
-import type { Answer } from "../ingest/request.ts";
+import { type Answer, EVENTS_PATH } from "../ingest/request.ts";
 import { discardRest, ingestRequest, invitation } from "./node.ts";
 import { OPENAPI_JSON } from "./openapi.ts";
-import { answerOpenApi, EVENTS_PATH, OPENAPI_PATH } from "./paths.ts";
+import { answerOpenApi, OPENAPI_PATH } from "./paths.ts";
 
 export interface DeviceRiskSignalsOptions {
   readonly ingest: Ingest;

@@ -1,7 +1,6 @@
 import { reject } from "@device-risk-signals/contract";
 import { type Answer, answerRejection, RejectedRequest } from "../ingest/request.ts";
 
-export const EVENTS_PATH = "/api/v1/device-signal-events";
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 
 /** The path of a request target (RFC 9112 §3.2), without its query. */

@@ -13,11 +13,11 @@ import type { Socket } from "node:net";
 import type { OnError } from "../ports.ts";
 import { type ProblemCode, reject } from "@device-risk-signals/contract";
 import type { Ingest } from "../ingest/ingest.ts";
-import { answerRejection, RejectedRequest } from "../ingest/request.ts";
+import { answerRejection, EVENTS_PATH, RejectedRequest } from "../ingest/request.ts";
 import { hasOneHost } from "./host.ts";
 import { ingestRequest, writeAnswer } from "./node.ts";
 import { OPENAPI_JSON } from "./openapi.ts";
-import { answerOpenApi, EVENTS_PATH, notFound, OPENAPI_PATH, pathOf } from "./paths.ts";
+import { answerOpenApi, notFound, OPENAPI_PATH, pathOf } from "./paths.ts";
 
 export interface TlsFiles {
   readonly cert: Buffer;

@@ -8,6 +8,8 @@ import {
 } from "@device-risk-signals/contract";
 import type { RejectionCause } from "../ports.ts";
 
+export const EVENTS_PATH = "/api/v1/device-signal-events";
+
 /** A request, independent of a framework. Each edge makes it from the request of its framework. */
 export interface IngestRequest {
   readonly method: string;

@@ -110,7 +110,7 @@ describe("extraction", () => {
     await propose(bundle("blocks_idle", BLOCKS));
     const layer = await adopt(["blocks_idle@1"]);
     const slow = await slowly("idle");
-    const database = { ...opened.system.database, idle_in_transaction_session_timeout: 50 };
+    const database = { ...opened.system.database, idle_in_transaction_session_timeout: 200 };
     const pool = openPool(database, { max: 1, onError: () => {} });
     onTestFinished(() => pool.end());
     await extractNext(ports({ pool }));

@@ -144,6 +144,7 @@ async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessag
   const query = (request.url ?? "").split("?").slice(1).join("?");
   const signedIn = await signIn.provider.redeem(query, secretsOf(secret, attempt), attempt.maxAge ?? undefined);
   if (signedIn === "client") throw new AdminError("sign-in-invalid", { detail: CLIENT_REFUSED });
+  if (signedIn === "no-time") throw new AdminError("sign-in-invalid", { detail: NO_TIME });
   if (signedIn === "answer") throw new AdminError("sign-in-invalid");
   const person = await mapPerson(ports, signIn, signedIn);
   return attempt.destination.kind === "console"
@@ -153,6 +154,9 @@ async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessag
 
 const CLIENT_REFUSED =
   "The identity provider does not accept this server: check DRS_OIDC_CLIENT_ID and DRS_OIDC_CLIENT_SECRET.";
+
+const NO_TIME =
+  "The identity provider does not say when the person authenticated: let it send the claim auth_time in ID tokens.";
 
 /**
  * Maps an identity to a person, and ends the sessions of the identity that have a role which the identity has lost.

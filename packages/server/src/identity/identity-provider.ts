@@ -7,6 +7,7 @@ import {
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
   type ClientAuth,
+  ClientError,
   ClientSecretBasic,
   ClientSecretPost,
   type Configuration,
@@ -50,10 +51,10 @@ export interface SignedIn {
 }
 
 /**
- * `client`: the provider refused the credentials of this client. `answer`: the answer is an error, or it does not
- * belong to this sign-in.
+ * `client`: the provider refused the credentials of this client. `no-time`: the time of the authentication was asked
+ * for, and the provider does not report it. `answer`: the answer is an error, or it does not belong to this sign-in.
  */
-export type RefusedSignIn = "client" | "answer";
+export type RefusedSignIn = "client" | "no-time" | "answer";
 
 export interface IdentityProvider {
   /** Reads the provider's metadata. @throws Unavailable */
@@ -138,7 +139,8 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
         };
       }).catch((error: unknown): RefusedSignIn => {
         if (error instanceof Unavailable) throw error;
-        return isClientRefused(error) ? "client" : "answer";
+        if (isClientRefused(error)) return "client";
+        return maxAge !== undefined && lacksTime(error) ? "no-time" : "answer";
       }),
   };
 }
@@ -166,6 +168,13 @@ const isClientRefused = (error: unknown): boolean =>
   error instanceof ResponseBodyError
     ? error.error === "invalid_client" || error.error === "unauthorized_client"
     : error instanceof WWWAuthenticateChallengeError;
+
+/** Whether the ID token was refused, and has no time of the authentication. */
+function lacksTime(error: unknown): boolean {
+  if (!(error instanceof ClientError) || error.code !== "OAUTH_INVALID_RESPONSE") return false;
+  const { claims } = ((error.cause as Error | undefined)?.cause ?? {}) as { readonly claims?: object };
+  return claims !== undefined && !("auth_time" in claims);
+}
 
 /** Sends the secret by `client_secret_basic`, the default, unless the provider accepts it only in the body. */
 function clientAuthentication(clientSecret: string | undefined): ClientAuth {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { Provider } from "oidc-provider";
+import { type Context, Provider } from "oidc-provider";
 
 export const CLIENT = { id: "drs", secret: "a client secret of the test" } as const;
 
@@ -17,18 +17,30 @@ export interface TestIdentityProvider {
   close(): Promise<void>;
 }
 
-const CLAIMS = ["sub", "groups", "_claim_names", "hasgroups"];
+/** How a provider differs from the default: the issuer names no path, and claims need no other scope than `openid`. */
+export interface ProviderForm {
+  /** What follows the host in the issuer, such as `/realms/staff`, or `/`. */
+  readonly path?: string;
+  /** The claims that the ID token has with each scope, in addition to the standard ones. */
+  readonly claims?: Readonly<Record<string, readonly string[]>>;
+  /** Whether the ID token has `auth_time`: always, never, or (the default) if `max_age` asks for it. */
+  readonly authTime?: "always" | "never";
+  /** Whether the answer has no parameter `iss` (RFC 9207). */
+  readonly omitsIssuer?: boolean;
+}
 
-export async function startIdentityProvider(): Promise<TestIdentityProvider> {
+const CLAIMS = { openid: ["groups", "_claim_names", "hasgroups"] };
+
+export async function startIdentityProvider(form: ProviderForm = {}): Promise<TestIdentityProvider> {
   let listener: RequestListener = (_, response) => response.writeHead(503).end();
   const server = createServer((request, response) => listener(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}${form.path ?? ""}`;
   const people = new Map<string, Record<string, unknown>>();
   const redirectUris: string[] = [];
   const start = (): void => {
-    listener = listenerOf(issuer, people, redirectUris);
+    listener = listenerOf(issuer, form, people, redirectUris);
   };
   return {
     issuer,
@@ -46,14 +58,22 @@ export async function startIdentityProvider(): Promise<TestIdentityProvider> {
 
 function listenerOf(
   issuer: string,
+  { path = "", claims = CLAIMS, authTime, omitsIssuer = false }: ProviderForm,
   people: ReadonlyMap<string, Record<string, unknown>>,
   redirectUris: readonly string[],
 ): RequestListener {
   const provider = new Provider(issuer, {
-    clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [...redirectUris] }],
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        redirect_uris: [...redirectUris],
+        require_auth_time: authTime === "always",
+      },
+    ],
     jwks: { keys: [PRIVATE_KEY] },
     cookies: { keys: ["a cookie key of the test"] },
-    claims: { openid: CLAIMS },
+    claims: { ...claims, openid: ["sub", ...(claims["openid"] ?? [])] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
@@ -64,11 +84,24 @@ function listenerOf(
       claims: async () => ({ sub, ...people.get(sub) }),
     }),
   });
+  if (omitsIssuer) provider.use((context, next) => next().then(() => omitIssuer(context)));
   const answer = provider.callback();
+  const mountPath = path.replace(/\/$/, "");
   return (request, response) => {
-    if (request.url?.startsWith("/sign-in/")) void interact(provider, request, response);
-    else answer(request, response);
+    if (request.url?.startsWith("/sign-in/")) return void interact(provider, request, response);
+    const originalUrl = authTime === "never" ? request.url?.replace(/&max_age=\d+/, "") : request.url;
+    const mounted = Object.assign(request, { originalUrl, url: originalUrl?.slice(mountPath.length) });
+    return answer(mounted, response);
   };
+}
+
+/** Removes the issuer from the answer to the browser, and from the metadata the promise to send it. */
+function omitIssuer(context: Context): void {
+  if (context.path.endsWith("/openid-configuration")) {
+    delete (context.body as Record<string, unknown>)["authorization_response_iss_parameter_supported"];
+  }
+  const location = context.response.get("Location");
+  if (location?.includes("code=")) context.set("Location", location.replace(/&iss=[^&]*/, ""));
 }
 
 /** Shows the form that asks for a name, and signs in the person whom the form names. Consent is given at once. */
@@ -76,7 +109,7 @@ async function interact(provider: Provider, request: IncomingMessage, response: 
   const { prompt, session, params } = await provider.interactionDetails(request, response);
   if (prompt.name === "consent" && session) {
     const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
-    grant.addOIDCScope("openid");
+    grant.addOIDCScope(params.scope);
     return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
   }
   if (request.method === "POST") {

@@ -10,11 +10,19 @@ declare module "oidc-provider" {
   interface Interaction {
     readonly prompt: { readonly name: string };
     readonly session?: { readonly accountId: string };
-    readonly params: { readonly client_id: string };
+    readonly params: { readonly client_id: string; readonly scope: string };
+  }
+
+  export interface Context {
+    readonly path: string;
+    readonly body: unknown;
+    readonly response: { get(header: string): string | undefined };
+    set(header: string, value: string): void;
   }
 
   export class Provider {
     constructor(issuer: string, configuration: object);
+    use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void;
     callback(): RequestListener;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
     interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;

@@ -47,7 +47,7 @@ export function useSignIn(scene: TestSystem): SignInScene {
         origin: url,
         provider: identityProvider({ ...client, issuer: provider.issuer, redirectUri, dependency }),
         roleFile: { current: mappingOf(roleFile(provider.issuer)) },
-        rolesClaim: "groups",
+        rolesClaim: { name: "groups", separator: undefined },
       };
     },
   );

@@ -11,7 +11,7 @@ import { sourceOf } from "../identifiers/source-address.ts";
 import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
 import { actorPrefixOf } from "../identity/caller.ts";
 import type { IdentityProvider, SignedIn } from "../identity/identity-provider.ts";
-import { identityKey, mapIdentity, type RoleMapping } from "../identity/role-mapping.ts";
+import { identityKey, mapIdentity, type RoleMapping, type RolesClaim } from "../identity/role-mapping.ts";
 import {
   type Attempt,
   ATTEMPT_MS,
@@ -33,8 +33,7 @@ export interface SignInPorts {
   readonly origin: string;
   readonly provider: IdentityProvider;
   readonly roleFile: { readonly current: RoleMapping };
-  /** The claim whose values the role file maps to roles. */
-  readonly rolesClaim: string;
+  readonly rolesClaim: RolesClaim;
 }
 
 const SIGN_IN_PATH = `${BASE_PATH}/sign-in`;

@@ -39,6 +39,7 @@ const SIGN_IN_SETTINGS = [
   ...SIGN_IN_REQUIRED,
   "service.admin.oidc.clientSecret",
   "service.admin.oidc.rolesClaim",
+  "service.admin.oidc.rolesSeparator",
   "service.admin.oidc.scopes",
 ] as const satisfies readonly Path[];
 

@@ -111,6 +111,11 @@ export const SETTINGS = {
     "groups",
     "Claim of the ID token, a text or a list of texts, by its name or by a path such as `realm_access.roles`. The role file gives roles to its values.",
   ),
+  "service.admin.oidc.rolesSeparator": optional(
+    "DRS_OIDC_ROLES_SEPARATOR",
+    oneOf("space", "comma"),
+    "What separates the values of that claim if it is one text. Absent: the text is one value.",
+  ),
   "service.admin.oidc.scopes": setting(
     "DRS_OIDC_SCOPES",
     scopes,

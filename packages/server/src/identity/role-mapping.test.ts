@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mapIdentity, readRoleMapping, type RoleMapping } from "./role-mapping.ts";
+import { mapIdentity, readRoleMapping, type RoleMapping, type RolesClaim } from "./role-mapping.ts";
 
 const ISSUER = "https://login.example";
 const FILE = `
@@ -24,8 +24,10 @@ function problemsOf(text: string): readonly string[] {
   return result.ok ? [] : result.problems;
 }
 
-const signIn = (claims: Record<string, unknown>, sub = "1", file = FILE) =>
-  mapIdentity(mappingOf(file), { issuer: ISSUER, sub }, claims, "groups");
+const claimOf = (name: string, separator?: RolesClaim["separator"]): RolesClaim => ({ name, separator });
+
+const signIn = (claims: Record<string, unknown>, sub = "1", file = FILE, claim = claimOf("groups")) =>
+  mapIdentity(mappingOf(file), { issuer: ISSUER, sub }, claims, claim);
 
 describe("a person who signs in", () => {
   test("has the roles of every value of the claim, each role once", () => {
@@ -52,24 +54,57 @@ describe("a person who signs in", () => {
       { "https://drs.example/roles": ["drs-analysts"] },
       "https://drs.example/roles",
     ],
+    [
+      "the roles of a Keycloak client with dots in its id",
+      { resource_access: { "com.example": {}, "com.example.drs": { roles: ["drs-analysts"] } } },
+      "resource_access.com.example.drs.roles",
+    ],
+    [
+      "a member of a claim with a URL as its name",
+      { "https://drs.example/auth": { roles: ["drs-analysts"] } },
+      "https://drs.example/auth.roles",
+    ],
   ])("gets roles from %s", (_, claims, claim) => {
-    const identity = { issuer: ISSUER, sub: "1" };
-    expect(mapIdentity(mappingOf(FILE), identity, claims, claim)).toMatchObject({ ok: true, roles: ["analyst"] });
+    expect(signIn(claims, "1", FILE, claimOf(claim))).toMatchObject({ ok: true, roles: ["analyst"] });
+  });
+
+  test.each([
+    ["space", "drs-analysts drs-privacy"],
+    ["comma", "drs-analysts,drs-privacy"],
+    ["comma", "drs-analysts, drs-privacy"],
+  ] as const)("gets roles from one text whose values a %s separates: %s", (separator, groups) => {
+    const roles = ["analyst", "privacy", "auditor"];
+    expect(signIn({ groups }, "1", FILE, claimOf("groups", separator))).toMatchObject({ ok: true, roles });
+    expect(signIn({ groups }), "a text is one value unless its separator is named").toMatchObject({ ok: false });
+  });
+
+  test("gets no role from a part of a value in a list, or from a part of a text with another separator", () => {
+    const comma = claimOf("groups", "comma");
+    expect(signIn({ groups: ["other,drs-analysts"] }, "1", FILE, comma)).toMatchObject({ ok: false });
+    expect(signIn({ groups: "other drs-analysts" }, "1", FILE, comma)).toMatchObject({ ok: false });
   });
 
   test("gets roles from the path of a group, and none from a name that every object has", () => {
     const file = FILE.replace("drs-analysts", "/staff/drs-analysts");
     expect(signIn({ groups: ["/staff/drs-analysts"] }, "1", file)).toMatchObject({ ok: true });
     for (const claim of ["constructor.name", "groups.length", "groups.0"]) {
-      const identity = { issuer: ISSUER, sub: "1" };
-      expect(mapIdentity(mappingOf(FILE), identity, { groups: ["drs-analysts"] }, claim)).toMatchObject({ ok: false });
+      expect(signIn({ groups: ["drs-analysts"] }, "1", FILE, claimOf(claim))).toMatchObject({ ok: false });
     }
   });
 
-  test("with an identity that the file does not list is refused with the identity to add, with escapes", () => {
-    expect(signIn({ groups: ["drs-analysts"] }, 'a"\n')).toMatchObject({
-      advice: `The role file does not list this identity: {"issuer":"${ISSUER}","sub":"a\\"\\n"}.`,
-    });
+  test.each(["248289761001", "auth0|o'neil", 'a"b\\c', "a\n}: b"])(
+    "with the subject %j that the file does not list is refused with the identity to copy into the file",
+    (sub) => {
+      const { advice } = signIn({ groups: ["drs-analysts"] }, sub) as { advice: string };
+      const [, text = ""] = /this identity: (\{.*\})\. /.exec(advice) ?? [];
+      const listed = person("j.doe", text).replace("{ a:", "{ drs-analysts:");
+      expect(signIn({ groups: ["drs-analysts"] }, sub, listed)).toMatchObject({ ok: true, person: "j.doe" });
+    },
+  );
+
+  test("sees an identity of plain characters without escapes, also in JSON", () => {
+    const { advice } = signIn({}, "auth0|7") as { advice: string };
+    expect(JSON.stringify(advice)).toContain(`{ issuer: '${ISSUER}', sub: 'auth0|7' }`);
   });
 
   test("with an identity that the file does not list is refused, unless the file admits such identities as separate people", () => {
@@ -89,6 +124,11 @@ describe("a person who signs in", () => {
     ["201 values", { groups: ["drs-analysts", ...Array.from({ length: 200 }, (_, n) => `g${n}`)] }, "more than 200"],
   ])("with %s is refused with advice", (_, claims, advice) => {
     expect(signIn(claims)).toEqual({ ok: false, advice: expect.stringContaining(advice) });
+  });
+
+  test("with Entra's short overage marker, which is about groups, has the application roles of another claim", () => {
+    const claims = { hasgroups: true, _claim_names: { groups: "src1" }, roles: ["drs-analysts"] };
+    expect(signIn(claims, "1", FILE, claimOf("roles"))).toMatchObject({ ok: true, roles: ["analyst"] });
   });
 
   test("gets no role from a value that names a member of Object.prototype", () => {

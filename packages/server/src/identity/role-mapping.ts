@@ -30,7 +30,7 @@ export type RoleMappingResult =
 const ROLE_FILE_MEMBERS = ["roles", "people", "unlisted"];
 const PERSON_MEMBERS = ["person", "identities"];
 const IDENTITY_MEMBERS = ["issuer", "sub"];
-/** The prefix of the names of unlisted people. */
+/** The prefix of the names of unlisted people. No person of a role file has such a name. */
 const UNLISTED_PERSON_PREFIX = "oidc-";
 const MAX_PERSON = 128;
 /** Entra omits the claim if it would have more values than this. Other providers may truncate the list. */
@@ -154,22 +154,39 @@ export type Mapped =
   | { readonly ok: true; readonly person: string; readonly roles: readonly Role[] }
   | { readonly ok: false; readonly advice: string };
 
-/** @param claim the name of the claim whose values the role file maps to roles. */
-export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Claims, claim: string): Mapped {
+/** The claim of the ID token whose values the role file maps to roles. */
+export interface RolesClaim {
+  /** The name of the claim, or a path of names with dots between them. */
+  readonly name: string;
+  /** What separates the values if the claim is one text; `undefined`: the text is one value. */
+  readonly separator: "space" | "comma" | undefined;
+}
+
+export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Claims, claim: RolesClaim): Mapped {
   const key = identityKey(identity);
   const listed = mapping.people.get(key);
   // guard(false): an identity that the file does not list may not sign in, unless the file admits unlisted ones
   // fails: packages/server/src/identity/role-mapping.test.ts › that the file does not list
   if (listed === undefined && !mapping.admitsUnlisted) {
-    const { issuer, sub } = identity;
-    return refused(`The role file does not list this identity: ${JSON.stringify({ issuer, sub })}.`);
+    return refused(
+      `The role file does not list this identity: ${shownIdentity(identity)}. To let this person sign in, add it to the file.`,
+    );
   }
   const values = valuesOf(claims, claim);
   if (!values.ok) return values;
   const roles = ROLE_NAMES.filter((role) => values.values.some((value) => mapping.roles.get(value)?.includes(role)));
-  if (roles.length === 0) return refused(`The role file gives a role to no value of the claim ${claim}.`);
+  if (roles.length === 0) return refused(`The role file gives a role to no value of the claim ${claim.name}.`);
   return { ok: true, person: listed ?? unlistedName(key), roles };
 }
+
+/**
+ * The identity as the role file lists it. With single quotes, the text needs no escapes in the JSON of a problem
+ * document, so that it can be copied from there.
+ */
+const shownIdentity = ({ issuer, sub }: Identity): string => `{ issuer: ${quoted(issuer)}, sub: ${quoted(sub)} }`;
+
+const quoted = (text: string): string =>
+  /^[ -~]*$/.test(text) ? `'${text.replaceAll("'", "''")}'` : JSON.stringify(text);
 
 const unlistedName = (key: string): string => `${UNLISTED_PERSON_PREFIX}${key.slice(0, 16)}`;
 
@@ -209,41 +226,53 @@ const refused = (advice: string) => ({ ok: false, advice }) as const;
 const FEWER_GROUPS_ADVICE =
   "Let the identity provider send application roles, or only the groups that are assigned to this client.";
 
-function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly string[] } | ReturnType<typeof refused> {
+function valuesOf(
+  claims: Claims,
+  { name, separator }: RolesClaim,
+): { ok: true; values: readonly string[] } | ReturnType<typeof refused> {
   // guard(false): an overage marker is no empty list of groups
   // fails: packages/server/src/identity/role-mapping.test.ts › overage
-  if (isOverage(claims, claim))
-    return refused(`The ID token has too many values of the claim ${claim} to list. ${FEWER_GROUPS_ADVICE}`);
-  const value = claimAt(claims, claim);
+  if (isOverage(claims, name))
+    return refused(`The ID token has too many values of the claim ${name} to list. ${FEWER_GROUPS_ADVICE}`);
+  const value = separated(claimAt(claims, name), separator);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (value === undefined || !values.every((item) => typeof item === "string")) {
     return refused(
-      `The ID token has no claim ${claim} with texts. Let the identity provider add it, or name another in DRS_OIDC_ROLES_CLAIM.`,
+      `The ID token has no claim ${name} with texts. Let the identity provider add it, or name another in DRS_OIDC_ROLES_CLAIM.`,
     );
   }
   // guard(false): a list that may have been cut off gives no role
   // fails: packages/server/src/identity/role-mapping.test.ts › 201 values
   if (values.length > MAX_VALUES)
-    return refused(`The claim ${claim} has more than ${MAX_VALUES} values. ${FEWER_GROUPS_ADVICE}`);
+    return refused(`The claim ${name} has more than ${MAX_VALUES} values. ${FEWER_GROUPS_ADVICE}`);
   return { ok: true, values };
 }
 
-/** The claim with this name, or the member at this path of names with dots between them: `realm_access.roles`. */
-function claimAt(claims: Claims, claim: string): unknown {
-  if (Object.hasOwn(claims, claim)) return claims[claim];
-  return claim
-    .split(".")
-    .reduce<unknown>(
-      (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-      claims,
-    );
+const SEPARATORS = { space: " ", comma: "," } as const;
+
+const separated = (value: unknown, separator: RolesClaim["separator"]): unknown =>
+  typeof value === "string" && separator ? value.split(SEPARATORS[separator]).map((one) => one.trim()) : value;
+
+/**
+ * The claim with this name, or the member at this path of names with dots between them: `realm_access.roles`. A name
+ * may contain dots itself, such as that of a claim of Auth0 or of a client of Keycloak.
+ */
+function claimAt(claims: unknown, path: string): unknown {
+  if (!isMapping(claims)) return undefined;
+  if (Object.hasOwn(claims, path)) return claims[path];
+  for (const [name, value] of Object.entries(claims)) {
+    const found = path.startsWith(`${name}.`) ? claimAt(value, path.slice(name.length + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /**
- * Whether the claims contain one of Entra's overage markers:
+ * Whether the claims contain one of Entra's overage markers. The marker `hasgroups` is about `groups` only:
  * https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim
  */
-function isOverage(claims: Claims, claim: string): boolean {
+function isOverage(claims: Claims, name: string): boolean {
   const names = claims["_claim_names"];
-  return (isMapping(names) && Object.hasOwn(names, claim)) || String(claims["hasgroups"]) === "true";
+  if (isMapping(names) && Object.hasOwn(names, name)) return true;
+  return name === "groups" && String(claims["hasgroups"]) === "true";
 }

@@ -17,7 +17,7 @@ export interface SignIn extends SignInPorts {
  */
 export async function openSignIn({ config, dependencies }: System, opened: CloseStack): Promise<SignIn | undefined> {
   const { oidc, publicUrl } = config.service.admin;
-  const { issuer, clientId, clientSecret, roleFile, rolesClaim, scopes } = oidc;
+  const { issuer, clientId, clientSecret, roleFile, rolesClaim, rolesSeparator, scopes } = oidc;
   // The rules between settings require all of them together.
   if (issuer === undefined || clientId === undefined || roleFile === undefined || publicUrl === undefined)
     return undefined;
@@ -31,7 +31,8 @@ export async function openSignIn({ config, dependencies }: System, opened: Close
     redirectUri: `${origin}${CALLBACK_PATH}`,
     dependency,
   });
-  const ports = { origin, hostName: hostname, provider, rolesClaim, roleFile: await RoleFile.open(roleFile) };
+  const claim = { name: rolesClaim, separator: rolesSeparator };
+  const ports = { origin, hostName: hostname, provider, rolesClaim: claim, roleFile: await RoleFile.open(roleFile) };
   const monitor = monitorIdentityProvider(dependency, provider);
   opened.add("monitor of the identity provider", () => monitor.close());
   return ports;

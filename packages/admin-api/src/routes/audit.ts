@@ -21,7 +21,8 @@ export const AUDIT_ROUTES = {
     path: "/audit",
     tag: "Audit",
     summary: "List audit entries, newest first",
-    description: "Roles other than the auditor see their own entries.",
+    description:
+      "Roles other than the auditor see their own entries; operator and privacy also see the sign-ins that were refused.",
     permission: "audit.read",
     operation: "audit.list",
     access: "read",

@@ -1,5 +1,5 @@
 /** An admin listener to which people sign in through an identity provider on loopback. */
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import { Browser } from "../../../../e2e/support/browser.ts";
 import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "../../../../e2e/support/identity-provider.ts";
 import type { TestSystem } from "../../../../e2e/support/test-system.ts";
@@ -14,6 +14,8 @@ const FULL_BURST_MS = 12_000;
 export interface SignInScene {
   readonly listener: AdminScene;
   readonly provider: TestIdentityProvider;
+  /** Refuses identities that the role file does not list, until the end of the test. */
+  refuseUnlisted(): void;
   /** A browser in which the person of this subject has signed in. */
   signIn(sub?: string, browser?: Browser): Promise<Browser>;
 }
@@ -31,6 +33,7 @@ unlisted: admit
 
 export function useSignIn(scene: TestSystem): SignInScene {
   let provider: TestIdentityProvider;
+  let roles: { current: RoleMapping };
   beforeAll(async () => {
     provider = await startIdentityProvider();
     for (const sub of ["1", "2", "3"]) provider.people.set(sub, { groups: ["everything"] });
@@ -43,10 +46,11 @@ export function useSignIn(scene: TestSystem): SignInScene {
       provider.addRedirectUri(redirectUri);
       const dependency = scene.system.dependencies.get("identity_provider");
       const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret, scopes: ["openid"] };
+      roles = { current: mappingOf(roleFile(provider.issuer)) };
       return {
         origin: url,
         provider: identityProvider({ ...client, issuer: provider.issuer, redirectUri, dependency }),
-        roleFile: { current: mappingOf(roleFile(provider.issuer)) },
+        roleFile: roles,
         rolesClaim: { name: "groups", separator: undefined },
       };
     },
@@ -56,6 +60,11 @@ export function useSignIn(scene: TestSystem): SignInScene {
     listener,
     get provider() {
       return provider;
+    },
+    refuseUnlisted() {
+      const { current } = roles;
+      onTestFinished(() => void (roles.current = current));
+      roles.current = { ...current, admitsUnlisted: false };
     },
     async signIn(sub = "1", browser = new Browser()) {
       const page = await browser.visit(`${listener.url}/admin/v1/sign-in`, sub);

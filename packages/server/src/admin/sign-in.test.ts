@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createAdminClient } from "@device-risk-signals/admin-api";
+import { createAdminClient, type Role } from "@device-risk-signals/admin-api";
 import { Browser, type Page } from "../../../../e2e/support/browser.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -64,6 +64,28 @@ describe("a person who signs in by the identity provider", () => {
     const page = await new Browser().visit(at("/sign-in"), "many");
     expect([page.status, problemOf(page)]).toEqual([403, "sign-in-refused"]);
     expect(page.text).toContain("assigned to this client");
+  });
+
+  it("is rejected with an identity to copy if the file does not list it, and operators find the identity in the audit log", async () => {
+    signing.refuseUnlisted();
+    const page = await new Browser().visit(at("/sign-in"), "unlisted");
+    expect([page.status, problemOf(page)]).toEqual([403, "sign-in-refused"]);
+    const identity = { issuer: signing.provider.issuer, sub: "unlisted" };
+    expect(page.text).toContain(`{ issuer: '${identity.issuer}', sub: '${identity.sub}' }`);
+    const refusedFor = async (role: Role) =>
+      (await (await listener.client([role])).call("listAudit", {})).entries
+        .filter(({ operation, outcome }) => operation === "session.sign_in" && outcome === "denied")
+        .map(({ detail }) => detail);
+    for (const role of ["operator", "privacy", "auditor"] as const)
+      expect(await refusedFor(role)).toContainEqual(identity);
+    for (const role of ["analyst", "investigator"] as const) expect(await refusedFor(role)).toEqual([]);
+    const { rows } = await scene.owner.query(
+      "select record, detail from audit_entry where actor like 'oidc-refused (%'",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { record, detail } of rows as { record: Buffer; detail: unknown }[]) {
+      expect([record.includes("unlisted"), detail]).toEqual([false, null]);
+    }
   });
 
   it("who has lost a role also loses the sessions with this role", async () => {

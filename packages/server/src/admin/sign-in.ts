@@ -11,7 +11,13 @@ import { sourceOf } from "../identifiers/source-address.ts";
 import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
 import { actorPrefixOf } from "../identity/caller.ts";
 import type { IdentityProvider, SignedIn } from "../identity/identity-provider.ts";
-import { identityKey, mapIdentity, type RoleMapping, type RolesClaim } from "../identity/role-mapping.ts";
+import {
+  identityKey,
+  mapIdentity,
+  REFUSED_PERSON,
+  type RoleMapping,
+  type RolesClaim,
+} from "../identity/role-mapping.ts";
 import {
   type Attempt,
   ATTEMPT_MS,
@@ -182,7 +188,8 @@ async function mapPerson(
     const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
     return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
   }
-  await writeAudit(pool, audit, { actor, via: "console", operation: SIGN_IN_OPERATION, outcome: "denied" });
+  const refused = { actor: `${actorPrefixOf(REFUSED_PERSON)}${actor})`, via: "console", outcome: "denied" } as const;
+  await writeAudit(pool, audit, { ...refused, operation: SIGN_IN_OPERATION, detail: { ...identity } });
   throw new AdminError("sign-in-refused", { detail: mapped.advice });
 }
 

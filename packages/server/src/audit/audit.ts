@@ -266,6 +266,8 @@ export interface AuditFilter {
    * they can't see, such as a restricted one.
    */
   readonly person?: string;
+  /** With `person`: also the entries under this name, which no person has. */
+  readonly also?: string;
   readonly limit: number;
   /** The entry at which the list continues, and the number of this entry's rows to skip. */
   readonly from?: { readonly entryId: string; readonly skip: number };
@@ -277,7 +279,7 @@ export interface AuditFilter {
  */
 export const BATCH_WITHIN = "5 minutes";
 
-function composeAudit({ eventId, account, erased, person, limit, from }: AuditFilter): {
+function composeAudit({ eventId, account, erased, person, also, limit, from }: AuditFilter): {
   text: string;
   values: unknown[];
 } {
@@ -293,8 +295,9 @@ function composeAudit({ eventId, account, erased, person, limit, from }: AuditFi
   }
   if (person !== undefined) {
     isShown = "not (a.operation in ('case.open', 'case.close') and a.event_id is not null)";
+    const names = [person, ...(also === undefined ? [] : [also])].map((name) => `$${values.push(name)}`);
     // guard: an entry that a login of the database inserted is no entry of the person that it names
-    ofActor = `and l.verified is distinct from false and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
+    ofActor = `and l.verified is distinct from false and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) in (${names.join(", ")})`;
   }
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. An entry of a commit batch is found by its time, because the id of an

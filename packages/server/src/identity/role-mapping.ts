@@ -32,6 +32,8 @@ const PERSON_MEMBERS = ["person", "identities"];
 const IDENTITY_MEMBERS = ["issuer", "sub"];
 /** The prefix of the names of unlisted people. No person of a role file has such a name. */
 const UNLISTED_PERSON_PREFIX = "oidc-";
+/** The name under which audit entries list sign-ins that were refused. No person signs in with this name. */
+export const REFUSED_PERSON = `${UNLISTED_PERSON_PREFIX}refused`;
 const MAX_PERSON = 128;
 /** Entra omits the claim if it would have more values than this. Other providers may truncate the list. */
 const MAX_VALUES = 200;

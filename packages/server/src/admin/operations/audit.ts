@@ -1,7 +1,8 @@
-import type { Answer } from "@device-risk-signals/admin-api";
+import { type Answer, scopeOf } from "@device-risk-signals/admin-api";
 import { type AuditRow, listAudit as queryAudit } from "../../audit/audit.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { isUuid } from "../../identifiers/uuidv7.ts";
+import { REFUSED_PERSON } from "../../identity/role-mapping.ts";
 import { findErasuresWithReceipts } from "../../lifecycle/erasure/erasures.ts";
 import { accountSubjects, subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
 import { readPurposeIds } from "../../policy/policy-table.ts";
@@ -34,6 +35,8 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
     // guard(false): a caller without the auditor's role reads entries of its own
     // fails: packages/server/src/admin/reads.test.ts › entries of other people
     ...(scope === "own" && { person: caller.person }),
+    // Who reads sessions also needs the identities that were refused, to add them to the role file.
+    ...(scopeOf("admin-tokens.read", caller.roles) && { also: REFUSED_PERSON }),
   });
   const detail = { limit, count: rows.length };
   // guard: a caller who reads only own entries does not learn who was erased

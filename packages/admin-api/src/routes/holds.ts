@@ -71,7 +71,10 @@ export const HOLD_ROUTES = {
       review_on: reviewOn,
       dry_run: dryRun,
     }),
-    answer: object({ hold_id: shownText(), events: count("Events that it covers now.") }),
+    answer: object({
+      hold_id: shownText(),
+      events: count("Events that it covers now; for an investigator, without restricted ones."),
+    }),
     problems: ["not-found", "state-conflict"],
   },
   reviewHold: {

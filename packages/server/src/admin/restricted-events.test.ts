@@ -1,12 +1,16 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Role, ROLE_NAMES, scopeOf } from "@device-risk-signals/admin-api";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AdminRequestError, type Role, ROLE_NAMES, scopeOf } from "@device-risk-signals/admin-api";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { placeRestriction } from "../lifecycle/restrictions/restrictions.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
-const scene = useTestSystem();
+const folder = useFolder();
+const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
 const listener = useAdminListener(() => scene.system);
 const account = "restricted";
 let past: Past;
@@ -75,6 +79,73 @@ it.each(["analyst", "investigator"] as const)(
     );
   },
 );
+
+describe("a hold that an investigator proposes", () => {
+  const order = { reason: "order 17 of the court", approver: "J. Doe", review_on: "2999-01-31" };
+  type Subject = Partial<Record<"account" | "action_id" | "event_id", string>>;
+  /** The answer, or the problem without the id of the approval that it names. */
+  const outcomeOf = (call: Promise<object>): Promise<unknown> =>
+    call.then(
+      (answer) => ({ ...answer, hold_id: undefined }),
+      ({ problem, message }: AdminRequestError) => [problem?.code, message.replace(UUIDS, "ID")],
+    );
+  const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+  /** What a person learns of a subject by a dry run, a proposal, the hold after an approval, and the audit entries. */
+  async function learnt(subject: Subject) {
+    const person = `proposer-${randomUUID()}`;
+    const client = await listener.client(["investigator"], { person });
+    const { approvals, pool, clock } = scene.system;
+    const tried = await outcomeOf(client.call("addHold", { ...order, ...subject, dry_run: true }));
+    const proposed = await outcomeOf(client.call("addHold", { ...order, ...subject }));
+    const asked = (await client.call("listApprovals", {})).approvals;
+    for (const { approval_id: approvalId } of asked) {
+      await approvals.decide(pool, clock, { approvalId, person: "p", roles: ["privacy"], decision: "approved" });
+    }
+    const placed = await outcomeOf(client.call("addHold", { ...order, ...subject }));
+    const { entries } = await client.call("listAudit", {});
+    const audited = entries.map(({ operation, outcome, event_id, detail }) => [
+      operation,
+      outcome,
+      event_id === null ? null : "event",
+      JSON.stringify(detail)?.replace(UUIDS, "ID"),
+    ]);
+    return { tried, proposed, plans: asked.map(({ plan }) => plan), placed, audited };
+  }
+
+  it("learns of a restricted event no more than of an event that does not exist", async () => {
+    const none = "019a0000-0000-7000-8000-000000000000";
+    const ofNone = await learnt({ event_id: none });
+    expect(ofNone.tried).toEqual(["not-found", expect.stringContaining("Nothing is known")]);
+    expect(await learnt({ event_id: event.eventId })).toEqual(ofNone);
+    expect(await learnt({ action_id: event.actionId })).toEqual(await learnt({ action_id: randomUUID() }));
+  });
+
+  it("learns of a restricted account no more than of an account without events", async () => {
+    const operator = await listener.client(["operator"]);
+    await operator.call("issueToken", { account: "without-events", ttl_ms: 60_000 });
+    const ofNone = await learnt({ account: "without-events" });
+    expect(ofNone).toMatchObject({ tried: { events: 0 }, plans: [{ events: 0 }], placed: { events: 0 } });
+    expect(await learnt({ account })).toEqual(ofNone);
+    const privacy = await listener.client(["privacy"]);
+    expect(await privacy.call("addHold", { ...order, account, dry_run: true })).toMatchObject({ events: 1 });
+  });
+
+  it("learns by a dry run of no erased event that waits for its deletion", async () => {
+    const [erased, other] = [await past.store(0, { account: "waits" }), await past.store(0, { account: "visible" })];
+    await past.store(0, { account: "waits" });
+    const privacy = await listener.client(["privacy"]);
+    const { hold_id } = await privacy.call("addHold", { ...order, event_id: erased.eventId });
+    await privacy.call("runErasure", { event_id: erased.eventId, reason: "request 17" });
+    await privacy.call("liftHold", { hold_id, reason: "order 17 has ended" });
+    const client = await listener.client(["investigator"]);
+    const tryOn = (subject: Subject, by = client) =>
+      outcomeOf(by.call("addHold", { ...order, ...subject, dry_run: true }));
+    expect(await tryOn({ account: "waits" }, privacy)).toEqual(["erasure-pending", expect.any(String)]);
+    expect(await tryOn({ account: "waits" })).toEqual(await tryOn({ account: other.account }));
+    expect(await tryOn({ event_id: erased.eventId })).toMatchObject(["not-found", expect.any(String)]);
+  });
+});
 
 it("no role opens a restricted event, not even together with privacy", async () => {
   const client = await listener.client(["investigator", "privacy"]);

@@ -291,7 +291,7 @@ describe("an order among many partitions takes few locks", () => {
     const ports = { ...system, ...stores, onUnreadable: () => {} };
     const actor = "test";
     const order = { subject, actor, reason: "request", refuseLater: false };
-    const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };
+    const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor, includeRestricted: true };
     const locks = await locksOf(async (transaction) => {
       const held = { of: "action_id", value: events[0]?.actionId ?? "" } as const;
       const placed = await placeHold(transaction, { ...hold, subject: held });
@@ -307,7 +307,13 @@ describe("an order among many partitions takes few locks", () => {
     const [event] = events as [PastEvent];
     const value = { account: event.account, action_id: event.actionId, event_id: event.eventId }[of];
     const locks = await locksOf(async (transaction) => {
-      const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
+      const hold = {
+        reason: "dispute",
+        approver: "J. Doe",
+        reviewOn: "2999-01-31",
+        actor: "test",
+        includeRestricted: true,
+      };
       const placed = await placeHold(transaction, { ...hold, subject: { of, value } });
       expect(placed?.events).toBe(of === "account" ? 2 : 1);
       await liftHold(transaction, placed?.hold_id ?? "", "test", "settled");

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
@@ -10,7 +11,7 @@ import {
   liftAndRecordHold,
   reviewAndRecordHold,
 } from "../../lifecycle/holds/hold-orders.ts";
-import { type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
+import { countCovered, type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { type Approval, approveByPrivacy, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
@@ -30,8 +31,8 @@ export const addHold: Operation<"addHold"> = async (call) => {
   const reason = reasonOf(input.reason, config);
   const approver = trimmedTextOf("body/approver", input.approver);
   requireFuture("body/review_on", reviewOn, clock);
-  const hold = { subject, reason, approver, reviewOn };
-  if (isDryRun) return { answer: await tryPlacing(call, hold), ...auditedDryRun(auditSubject(subject)) };
+  const hold = { subject, reason, approver, reviewOn, includeRestricted: call.scope === "full" };
+  if (isDryRun) return { answer: await plan(call, hold), ...auditedDryRun(auditSubject(subject)) };
   return { answer: await place(call, hold, await approvalOf(call, hold)) };
 };
 
@@ -50,8 +51,18 @@ const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Appr
     return placed;
   });
 
-const tryPlacing = (call: OperationCall<"addHold">, hold: WantedHold): Promise<Placed> =>
-  runJournalOrder(call.ports, (owner) => placeKnown(call, owner, undefined, hold), true);
+/** A person who may not learn of restricted events does not learn either that an erased event waits for its deletion. */
+const plan = (call: OperationCall<"addHold">, hold: WantedHold): Promise<Placed> =>
+  runJournalOrder(
+    call.ports,
+    async (owner) => {
+      if (hold.includeRestricted) return placeKnown(call, owner, undefined, hold);
+      const events = await countCovered(owner, hold);
+      if (events === undefined) throw unknownSubject();
+      return { hold_id: randomUUID(), events };
+    },
+    true,
+  );
 
 /** @throws not-found */
 async function placeKnown(
@@ -62,8 +73,11 @@ async function placeKnown(
 ): Promise<Placed> {
   const placed = await placeAndRecordHold(owner, orderPorts, { ...hold, actor: agentOf(caller).actor });
   if (placed) return placed;
-  throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
+  throw unknownSubject();
 }
+
+const unknownSubject = (): OperatorError =>
+  new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
 
 /**
  * Requires an approval if the caller's permission needs one. The approval names the subject by its MAC, because an
@@ -75,7 +89,7 @@ async function approvalOf(call: OperationCall<"addHold">, hold: WantedHold): Pro
   const { pseudonymizer } = await call.ports.keys();
   const subject_mac = subjectMac(pseudonymizer, erasureSubjectOf(subject)).toString("hex");
   const parameters = { of: subject.of, subject_mac, reason, approver, review_on: reviewOn };
-  const { events } = await tryPlacing(call, hold);
+  const { events } = await plan(call, hold);
   return approveByPrivacy(call, { operation: "hold.add", parameters, plan: { events }, events: 0 }, reason);
 }
 

@@ -4,7 +4,14 @@ import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
-import { countLive, countStored, type EventSubject, forSubjects, subjectValues } from "../../events/search-events.ts";
+import {
+  countLive,
+  countStored,
+  countUnrestricted,
+  type EventSubject,
+  forSubjects,
+  subjectValues,
+} from "../../events/search-events.ts";
 import { instant } from "../../postgres/instant.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
 import { narrowed, query, queryRow, sql, type Statement } from "../../postgres/statement.ts";
@@ -22,11 +29,13 @@ export interface NewHold {
   /** The date of the next review, such as `2027-01-31`. */
   readonly reviewOn: string;
   readonly actor: string;
+  /** Whether the person who places the hold may learn of restricted events. */
+  readonly includeRestricted: boolean;
 }
 
 export interface PlacedHold {
   readonly hold_id: string;
-  /** Number of events that the hold covers now. */
+  /** The result of `countCovered`. */
   readonly events: number;
 }
 
@@ -57,11 +66,11 @@ export async function placeHold(executor: OwnerTransaction, hold: NewHold): Prom
   // fails: e2e/holds/expiry.test.ts › waits for the end of a deletion
   await lockHolds(executor);
   const { of, value } = hold.subject;
+  const events = await countCovered(executor, hold);
+  if (events === undefined) return undefined;
   // guard(drop): no hold keeps a copy of an erased event after the hold of the copy has ended
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   await requireNoneErased(executor, hold.subject);
-  const events = await countStored(releasingLocks(executor), toEventSubject(hold.subject));
-  if (events === 0 && !(of === "account" && (await isKnown(executor, value)))) return undefined;
   const holdId = randomUUID();
   const receivedAt = of === "event_id" ? receivedAtOf(value).toISOString() : null;
   await query(executor, INSERT_HOLD[of], [
@@ -74,6 +83,22 @@ export async function placeHold(executor: OwnerTransaction, hold: NewHold): Prom
     hold.actor,
   ]);
   return { hold_id: holdId, events };
+}
+
+/**
+ * Counts the events that a hold covers now: all events that exist, or only events that may be analysed.
+ * @returns `undefined` if the subject is unknown. A subject of which only restricted events exist is unknown to a
+ * person who may not learn of them, but an account is known by its tokens, actions and idempotency keys, too.
+ */
+export async function countCovered(
+  executor: OwnerTransaction,
+  { subject, includeRestricted }: Pick<NewHold, "subject" | "includeRestricted">,
+): Promise<number | undefined> {
+  // guard: a proposal of a hold does not say that an event is restricted or erased
+  const countEvents = includeRestricted ? countStored : countUnrestricted;
+  const events = await countEvents(releasingLocks(executor), toEventSubject(subject));
+  const isFound = events > 0 || (subject.of === "account" && (await isKnown(executor, subject.value)));
+  return isFound ? events : undefined;
 }
 
 const FIND_ERASED_COPY = forSubjects((where, parameters) =>

@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => past.close());
 
 async function hold(of: "account" | "action_id", value: string): Promise<string> {
-  const why = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test" };
+  const why = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor: "test", includeRestricted: true };
   const placed = await inTransactionOn(opened.owner, (transaction) =>
     placeHold(transaction, { subject: { of, value }, ...why }),
   );
@@ -146,6 +146,7 @@ test("copies move to the hold that still covers them, a bounded number at a time
 
 test("the end of a hold that a replay of the journal has recorded during a pass gets no second journal entry", async () => {
   const { system, owner } = opened;
+  await past.store(0, { account: ACCOUNT });
   const ended = await hold("account", ACCOUNT);
   await lift(ended);
   const { journal, entries } = memoryJournal();

@@ -26,7 +26,7 @@ const inOwnerTransaction = <T>(work: (transaction: OwnerTransaction) => Promise<
 
 async function placeOn(account: string): Promise<string> {
   const subject = { of: "account", value: account } as const;
-  const order = { subject, reason: "r", approver: "a", reviewOn: "2999-01-31", actor: "o" };
+  const order = { subject, reason: "r", approver: "a", reviewOn: "2999-01-31", actor: "o", includeRestricted: true };
   const id = (await inOwnerTransaction((transaction) => placeHold(transaction, order)))?.hold_id ?? "";
   await opened.system.secrets.findOrCreate(holdSecretName(id));
   return id;

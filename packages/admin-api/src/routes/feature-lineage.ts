@@ -46,7 +46,8 @@ export const FEATURE_LINEAGE_ROUTES = {
     summary: "Where a value of a feature comes from, also after its event has expired",
     description:
       "Value, states of the inputs, fingerprint of the event, code, decisions with their evidence. The role " +
-      "auditor does not see the value. For an erased event or account, the answer has only the receipts of its erasures.",
+      "auditor does not see the value. For an erased event or account, the answer has only the receipts of its erasures, for " +
+      "callers who may read erasures; for others the event does not exist.",
     permission: "features.explain",
     operation: "feature.explain",
     access: "audited-read",

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Role } from "@device-risk-signals/admin-api";
 import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import type { PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
@@ -209,6 +210,23 @@ it("an erased account shows only the receipts of its erasures", async () => {
       },
     ],
   });
+});
+
+it("an analyst learns of an erasure no more than of an event that does not exist", async () => {
+  await erase();
+  const learnt = async (role: Role, event_id: string) => {
+    const client = await listener.client([role], { person: `${role}-of-${event_id}` });
+    const answer = await client.call("explainFeature", { event_id, feature: "found" }).catch(String);
+    const { entries } = await client.call("listAudit", {});
+    return { answer, audited: entries.map(({ operation, outcome, detail }) => [operation, outcome, detail]) };
+  };
+  const none = "019a0000-0000-7000-8000-000000000000";
+  for (const role of ["analyst", "investigator"] as const) {
+    const ofNone = await learnt(role, none);
+    expect(ofNone.audited).toMatchObject([["feature.explain", "not-found", { feature: "found" }]]);
+    expect(await learnt(role, erased.eventId)).toEqual(ofNone);
+  }
+  expect(await learnt("auditor", erased.eventId)).toMatchObject({ answer: { status: "erased" } });
 });
 
 describe("an attestation", () => {

@@ -1,9 +1,10 @@
-import type { Answer } from "@device-risk-signals/admin-api";
+import { type Answer, scopeOf } from "@device-risk-signals/admin-api";
 import { findSubjectOfEvent } from "../../audit/subject-of-event.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { type Decision, type Explanation, explainFeature as explain } from "../../features/explain.ts";
 import { revealFeatures } from "../../features/feature-rows.ts";
+import type { Caller } from "../../identity/caller.ts";
 import { findErasuresWithReceipts } from "../../lifecycle/erasure/erasures.ts";
 import { subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
 import { auditNotFound, auditRevealed } from "./audit-around.ts";
@@ -13,7 +14,7 @@ import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 type Explained = Answer<"explainFeature">;
 
 export const explainFeature: Operation<"explainFeature"> = async (call) => {
-  const { ports, scope, input } = call;
+  const { ports, caller, scope, input } = call;
   const { featureSealer } = await requireReplayedJournal(ports);
   const { feature, program = false } = input;
   const eventId = input.event_id.toLowerCase();
@@ -30,7 +31,8 @@ export const explainFeature: Operation<"explainFeature"> = async (call) => {
     const values = explanations.map((one) => shown(one, { withValues, program }));
     return { answer: { event_id: eventId, status: "computed", event, values, erasures: [] } };
   }
-  const erasures = await erasuresOf(ports, eventId);
+  // guard: a caller who may not read erasures learns of none
+  const erasures = seesErasures(caller) ? await erasuresOf(ports, eventId) : [];
   if (erasures.length === 0) {
     await auditNotFound(call, "explainFeature", { eventIds: [eventId], detail: { feature } });
     throw new OperatorError("not-found", `No value of ${feature} may be read of this event: see drs feature get.`);
@@ -88,6 +90,9 @@ function shown(
 }
 
 const shownDecision = (decision: Decision | undefined): Decision | null => decision ?? null;
+
+const seesErasures = ({ via, roles }: Caller): boolean =>
+  via === "direct" || scopeOf("governance.read", roles) !== undefined;
 
 /** The erasures of the event, and of its account since the event was received. */
 async function erasuresOf(ports: AdminPorts, eventId: string): Promise<Explained["erasures"]> {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { cp, readFile, rename, rm } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { accountSecretName } from "../packages/server/src/crypto/sealer.ts";
+import { accountSecretName } from "../packages/server/src/store/crypto/sealer.ts";
 import { drsOfRun } from "./support/bundle-drs.ts";
 import { runWithBreakGlass } from "./support/command.ts";
 import { AWAITED_LOCKS, connectAsOwner } from "./support/database.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { System } from "../packages/server/src/app/system.ts";
+import type { System } from "../packages/server/src/runtime/system.ts";
 import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";

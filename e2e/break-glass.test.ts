@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleOf } from "../packages/features/src/bundle.fixture.ts";
-import type { System } from "../packages/server/src/app/system.ts";
+import type { System } from "../packages/server/src/runtime/system.ts";
 import { call } from "../packages/server/src/cli/call.ts";
 import { contextWith, objects, runAsGiven } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";

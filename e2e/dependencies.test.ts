@@ -9,7 +9,7 @@ import {
   type AnsweringServer,
   json,
   startAnsweringServer,
-} from "../packages/server/src/sessions/answering-server.fixture.ts";
+} from "../packages/server/src/ingest/sessions/answering-server.fixture.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { runWithBreakGlass, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";

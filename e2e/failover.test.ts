@@ -3,7 +3,7 @@
  * and partitions that it has in memory.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { System } from "../packages/server/src/app/system.ts";
+import type { System } from "../packages/server/src/runtime/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { runWithBreakGlass } from "./support/command.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./support/database.ts";

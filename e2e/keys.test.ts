@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { withMaintenanceLock } from "../packages/server/src/postgres/maintenance-lock.ts";
+import { withMaintenanceLock } from "../packages/server/src/store/postgres/maintenance-lock.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";

@@ -5,7 +5,7 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
+import { partitionSecretName } from "../packages/server/src/store/crypto/partition-secrets.ts";
 import { runWithBreakGlass, objects, PRIVACY, type Printed } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";

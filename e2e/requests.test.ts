@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { System } from "../packages/server/src/app/system.ts";
+import type { System } from "../packages/server/src/runtime/system.ts";
 import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";

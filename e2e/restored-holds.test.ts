@@ -4,7 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { holdSecretName } from "../packages/server/src/crypto/sealer.ts";
+import { holdSecretName } from "../packages/server/src/store/crypto/sealer.ts";
 import { objects, PRIVACY, runWithBreakGlass } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { secretExists } from "./support/key-directory.ts";

@@ -1,8 +1,8 @@
 /** Tests that the orders in the erasure journal are applied to a restored database. */
 import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { accountSecretName } from "../packages/server/src/crypto/sealer.ts";
-import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
+import { accountSecretName } from "../packages/server/src/store/crypto/sealer.ts";
+import { partitionSecretName } from "../packages/server/src/store/crypto/partition-secrets.ts";
 import { objects, PRIVACY, runWithBreakGlass } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";

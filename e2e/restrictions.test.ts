@@ -7,7 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { System } from "../packages/server/src/app/system.ts";
+import type { System } from "../packages/server/src/runtime/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { runWithBreakGlass, objects, PRIVACY, type Printed } from "./support/command.ts";
 import { connectAsOwner, type OwnerClient } from "./support/database.ts";

@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { createAdminClient } from "../../packages/admin-api/src/client.ts";
-import { readConfig } from "../../packages/server/src/config/config.ts";
-import { openSystem } from "../../packages/server/src/app/system.ts";
+import { readConfig } from "../../packages/server/src/base/config/config.ts";
+import { openSystem } from "../../packages/server/src/runtime/system.ts";
 import { figureLine, load, migrate, openScene, print, printed, READY } from "./scene.ts";
 import { STORED_DAYS, fill } from "./past-events.ts";
 

@@ -1,8 +1,8 @@
 /** Fills a database with events of earlier days. SQL writes the rows with arbitrary payloads, which can't be opened. */
 import type pg from "pg";
-import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
-import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
-import type { Secrets } from "../../packages/server/src/crypto/secrets.ts";
+import { partitionSecretName } from "../../packages/server/src/store/crypto/partition-secrets.ts";
+import { accountSecretName } from "../../packages/server/src/store/crypto/sealer.ts";
+import type { Secrets } from "../../packages/server/src/store/crypto/secrets.ts";
 
 const DAY_MS = 86_400_000;
 export const STORED_DAYS = 10;

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 
 export interface Scene {

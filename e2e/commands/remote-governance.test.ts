@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAdminClient } from "@device-risk-signals/admin-api";
-import type { System } from "../../packages/server/src/app/system.ts";
+import type { System } from "../../packages/server/src/runtime/system.ts";
 import { objects, type Printed, remoteEnvironment, runWithBreakGlass } from "../support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/embedded.ts";

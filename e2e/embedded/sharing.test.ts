@@ -1,7 +1,7 @@
 /** Tests of the embedded PostgreSQL that a server and commands share. The last of these processes stops it. */
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 import { authorized, send, transport } from "../support/client.ts";
 import { type Home, makeHome, until } from "../support/embedded.ts";
 import {

@@ -7,7 +7,7 @@ import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { beginErasure } from "../../packages/server/src/lifecycle/erasure/begin-erasure.ts";
 import type { ErasureSubject } from "../../packages/server/src/lifecycle/erasure/plan-erasure.ts";
-import { inOwnerTransaction } from "../../packages/server/src/postgres/database.ts";
+import { inOwnerTransaction } from "../../packages/server/src/store/postgres/database.ts";
 import { authorized, type Reply, transport } from "../support/client.ts";
 import { AWAITED_LOCKS } from "../support/database.ts";
 import { until } from "../support/embedded.ts";

@@ -1,8 +1,8 @@
 /** Tests of the expiry of held events, with retention passes that run at the same time, fail or are killed. */
 import { describe, expect, test } from "vitest";
-import { erasurePorts } from "../../packages/server/src/app/system.ts";
-import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
-import { Secrets } from "../../packages/server/src/crypto/secrets.ts";
+import { erasurePorts } from "../../packages/server/src/runtime/system.ts";
+import { holdSecretName } from "../../packages/server/src/store/crypto/sealer.ts";
+import { Secrets } from "../../packages/server/src/store/crypto/secrets.ts";
 import { destroyHoldSecrets } from "../../packages/server/src/lifecycle/holds/destroy-hold-secrets.ts";
 import { requireKeys } from "../../packages/server/src/lifecycle/recovery/installation.ts";
 import { expire } from "../../packages/server/src/lifecycle/retention/expire.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 import { authorized, PATH, send, sendRaw, transport } from "../support/client.ts";
 import { runWithBreakGlass } from "../support/command.ts";
 import { childrenOf, until } from "../support/embedded.ts";

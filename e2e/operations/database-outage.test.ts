@@ -3,7 +3,7 @@
  * the server recovers without a restart.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 import { freshKey, send } from "../support/client.ts";
 import { objects, runWithBreakGlass } from "../support/command.ts";
 import { childrenOf, type Home, makeHome, until } from "../support/embedded.ts";

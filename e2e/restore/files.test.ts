@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 import { objects } from "../support/command.ts";
 import { type Home, makeHome, until } from "../support/embedded.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
-import { withClient } from "../../packages/server/src/postgres/database.ts";
+import { withClient } from "../../packages/server/src/store/postgres/database.ts";
 import { withChange } from "../support/client.ts";
 import { objects } from "../support/command.ts";
 import { RetentionScene } from "../support/retention-scene.ts";

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { erasurePorts } from "../../packages/server/src/app/system.ts";
-import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
-import { Secrets } from "../../packages/server/src/crypto/secrets.ts";
+import { erasurePorts } from "../../packages/server/src/runtime/system.ts";
+import { partitionSecretName } from "../../packages/server/src/store/crypto/partition-secrets.ts";
+import { Secrets } from "../../packages/server/src/store/crypto/secrets.ts";
 import { requireKeys } from "../../packages/server/src/lifecycle/recovery/installation.ts";
 import { findLostSecrets } from "../../packages/server/src/lifecycle/recovery/lost-secrets.ts";
 import { expire } from "../../packages/server/src/lifecycle/retention/expire.ts";
 import { type PassState, RetentionWorker, runRetention } from "../../packages/server/src/lifecycle/retention-worker.ts";
-import type { Connection, Executor } from "../../packages/server/src/postgres/executor.ts";
+import type { Connection, Executor } from "../../packages/server/src/store/postgres/executor.ts";
 import { objects } from "../support/command.ts";
 import { AWAITED_LOCKS } from "../support/database.ts";
 import { until } from "../support/embedded.ts";

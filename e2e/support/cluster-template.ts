@@ -6,7 +6,7 @@ import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { migrate } from "../../packages/server/src/postgres/migrate.ts";
+import { migrate } from "../../packages/server/src/store/postgres/migrate.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { SQL_CLOCK } from "./test-clock.ts";
 

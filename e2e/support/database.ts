@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
 import { CLUSTER_TEMPLATE, copyCluster, TEMPLATE } from "./cluster-template.ts";
-import type { OwnerConnection } from "../../packages/server/src/postgres/executor.ts";
+import type { OwnerConnection } from "../../packages/server/src/store/postgres/executor.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { makeClock } from "./test-clock.ts";

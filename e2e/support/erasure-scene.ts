@@ -4,7 +4,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
-import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { accountSecretName } from "../../packages/server/src/store/crypto/sealer.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
 import { objects, PRIVACY } from "./command.ts";
 import { secretExists } from "./key-directory.ts";

@@ -1,7 +1,7 @@
 /** A system whose events expire after an hour, and functions that store events in the past and place holds on them. */
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { holdSecretName } from "../../packages/server/src/store/crypto/sealer.ts";
 import { objects, PRIVACY, type Printed } from "./command.ts";
 import { secretExists } from "./key-directory.ts";
 import { type EventIn, Past, type PastEvent } from "./past-event.ts";

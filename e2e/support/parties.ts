@@ -1,8 +1,8 @@
 /** Writes valid and invalid tokens and actions of accounts directly into the database of a server. */
-import { registerAction, revokeAction } from "../../packages/server/src/actions/action-table.ts";
-import { readConfig } from "../../packages/server/src/config/config.ts";
-import { openSystem, type System } from "../../packages/server/src/app/system.ts";
-import { issueToken, revokeToken } from "../../packages/server/src/sessions/opaque-tokens.ts";
+import { registerAction, revokeAction } from "../../packages/server/src/ingest/actions/action-table.ts";
+import { readConfig } from "../../packages/server/src/base/config/config.ts";
+import { openSystem, type System } from "../../packages/server/src/runtime/system.ts";
+import { issueToken, revokeToken } from "../../packages/server/src/ingest/sessions/opaque-tokens.ts";
 import type { Credentials } from "./server.ts";
 import { clockOf } from "./test-clock.ts";
 

@@ -1,10 +1,10 @@
 /** Events that were received in the past, stored by the real sealer and store. */
 import { randomUUID } from "node:crypto";
-import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
-import type { System } from "../../packages/server/src/app/system.ts";
-import type { EventStore, PromotedAttributes } from "../../packages/server/src/ports.ts";
-import { readPolicyVersion } from "../../packages/server/src/policy/policy-table.ts";
-import { PostgresEventStore } from "../../packages/server/src/events/event-store.ts";
+import { uuidv7 } from "../../packages/server/src/base/identifiers/uuidv7.ts";
+import type { System } from "../../packages/server/src/runtime/system.ts";
+import type { EventStore, PromotedAttributes } from "../../packages/server/src/base/ports.ts";
+import { readPolicyVersion } from "../../packages/server/src/purposes/policy-table.ts";
+import { PostgresEventStore } from "../../packages/server/src/store/events/event-store.ts";
 
 export interface PastEvent extends PromotedAttributes {
   readonly exact: string;

@@ -3,7 +3,7 @@
  * secrets.
  */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
+import { partitionSecretName } from "../../packages/server/src/store/crypto/partition-secrets.ts";
 import type { Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
 import { objects } from "./command.ts";

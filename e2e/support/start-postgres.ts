@@ -1,8 +1,8 @@
 /** Starts a PostgreSQL for tests: the embedded one, or the one that `TEST_POSTGRES_BIN` names. */
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
-import type { Binaries } from "../../packages/server/src/embedded-postgres/binaries.ts";
-import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
+import type { Binaries } from "../../packages/server/src/runtime/embedded-postgres/binaries.ts";
+import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 
 export function startPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   const folder = process.env["TEST_POSTGRES_BIN"];

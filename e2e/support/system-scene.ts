@@ -1,5 +1,5 @@
 /** A system with a separate folder, and `drs` with its environment. The scenes of lifecycle tests extend this scene. */
-import type { System } from "../../packages/server/src/app/system.ts";
+import type { System } from "../../packages/server/src/runtime/system.ts";
 import { runWithBreakGlass, type Printed } from "./command.ts";
 import type { OwnerClient, TestDatabase } from "./database.ts";
 import { applyPeriod } from "./policy.ts";

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import type { Clock } from "../../packages/server/src/ports.ts";
+import type { Clock } from "../../packages/server/src/base/ports.ts";
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@
  * three.
  */
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import type { System } from "../../packages/server/src/app/system.ts";
+import type { System } from "../../packages/server/src/runtime/system.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./database.ts";
 import { openTestSystem } from "./parties.ts";
 

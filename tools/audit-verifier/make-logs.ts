@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { formatLogKey, signCheckpoint } from "../../packages/server/src/audit/log/checkpoint.ts";
 import { formatHeader, formatItem } from "../../packages/server/src/audit/log/export-file.ts";
 import { epochReferences } from "../../packages/server/src/audit/log/epoch.ts";
-import { signOutsideLane } from "../../packages/server/src/audit/log/lane.ts";
+import { signOutsideLane } from "../../packages/server/src/store/audit-record/lane.ts";
 import {
   DIRECT,
   inEpoch,
@@ -30,7 +30,7 @@ import {
   leafHash,
 } from "../../packages/server/src/audit/log/merkle.ts";
 import { formatProof } from "../../packages/server/src/audit/log/proof-file.ts";
-import type { SignedRecord } from "../../packages/server/src/audit/log/record.ts";
+import type { SignedRecord } from "../../packages/server/src/store/audit-record/record.ts";
 import { type LogItem, type Verdict, verifyLog } from "../../packages/server/src/audit/log/verify.ts";
 
 const COUNT = 50;

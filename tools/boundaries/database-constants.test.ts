@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LOCKS } from "../../packages/server/src/postgres/locks.ts";
-import { SQL_STATES } from "../../packages/server/src/postgres/sql-states.ts";
+import { LOCKS } from "../../packages/server/src/store/postgres/locks.ts";
+import { SQL_STATES } from "../../packages/server/src/store/postgres/sql-states.ts";
 import { SERVER, sourceFiles } from "./imports.ts";
 
 /** Files that contain one of the literals, except the file that lists them. */
@@ -13,9 +13,9 @@ const filesWith = (literals: readonly (string | number)[], list: string): readon
   });
 
 test("SQLSTATEs occur in one file", () => {
-  expect(filesWith(Object.values(SQL_STATES), "postgres/sql-states.ts")).toEqual([]);
+  expect(filesWith(Object.values(SQL_STATES), "store/postgres/sql-states.ts")).toEqual([]);
 });
 
 test("lock numbers occur in one file", () => {
-  expect(filesWith(Object.values(LOCKS), "postgres/locks.ts")).toEqual([]);
+  expect(filesWith(Object.values(LOCKS), "store/postgres/locks.ts")).toEqual([]);
 });

@@ -41,7 +41,7 @@ export function filesThatLoad(name: string): readonly string[] {
 }
 
 export function folderOf(file: string): string {
-  if (file === "ports.ts") return "ports";
+  if (file === "base/ports.ts") return "ports";
   const folder = dirname(file);
   return folder === "." ? "(entries)" : folder;
 }

@@ -10,12 +10,12 @@ const CLOCK_OF_POSTGRES =
 
 /** Files whose SQL reads PostgreSQL's own clock, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "postgres/functions/transaction_time.sql": "the schema's clock",
-  "postgres/functions/wall_clock_time.sql": "the schema's clock",
-  "postgres/migrate.ts": "creates its tables before the schema's clock",
-  "postgres/bounded-client.ts": "compares with the time at which a backend started",
-  "crypto/postgres-key-store.ts": "another database, which may have no schema of the events",
-  "journal/postgres-journal.ts": "another database, which may have no schema of the events",
+  "store/postgres/functions/transaction_time.sql": "the schema's clock",
+  "store/postgres/functions/wall_clock_time.sql": "the schema's clock",
+  "store/postgres/migrate.ts": "creates its tables before the schema's clock",
+  "store/postgres/bounded-client.ts": "compares with the time at which a backend started",
+  "store/crypto/postgres-key-store.ts": "another database, which may have no schema of the events",
+  "lifecycle/journal/postgres-journal.ts": "another database, which may have no schema of the events",
 };
 
 const readsClock = (sql: string): boolean => CLOCK_OF_POSTGRES.test(sql.replace(COMMENT, ""));

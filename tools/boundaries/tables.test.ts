@@ -7,7 +7,7 @@ import { accessesIn, stringsOf } from "./statements.ts";
 import { ACCOUNT_DATA, FUNCTIONS, TABLES } from "./tables.ts";
 
 const names = new Set(Object.keys(TABLES));
-const snapshot = readFileSync(join(SERVER, "postgres/schema.snapshot"), "utf8");
+const snapshot = readFileSync(join(SERVER, "store/postgres/schema.snapshot"), "utf8");
 
 /** Accesses from files outside the owner's folder, as `table file`. */
 const foreign = (changes: boolean): readonly string[] =>
@@ -51,7 +51,7 @@ describe("the tables", () => {
   });
 
   it("are changed by SQL functions only if the function is listed", () => {
-    const folder = join(SERVER, "postgres/functions");
+    const folder = join(SERVER, "store/postgres/functions");
     const changed = readdirSync(folder).flatMap((file) => {
       const accesses = accessesIn(readFileSync(join(folder, file), "utf8"), names).filter(({ changes }) => changes);
       const tables = [...new Set(accesses.map(({ table }) => table))].toSorted();

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDictionary } from "./make-dictionary.ts";
 
-const FOLDER = join(import.meta.dirname, "../../packages/server/src/crypto/dictionaries");
+const FOLDER = join(import.meta.dirname, "../../packages/server/src/store/crypto/dictionaries");
 
 const [version = ""] = process.argv.slice(2);
 if (/^[1-9]\d*$/.test(version)) {

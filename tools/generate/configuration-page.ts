@@ -1,4 +1,4 @@
-import { OPTION_PATHS, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
+import { OPTION_PATHS, PATHS, settingOf } from "../../packages/server/src/base/config/settings.ts";
 
 export function configurationPage(): string {
   const rows = PATHS.map((path) => {

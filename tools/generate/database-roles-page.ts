@@ -1,5 +1,5 @@
-import { FUNCTION_GRANTS, type Grants, TABLE_GRANTS } from "../../packages/server/src/postgres/grants.ts";
-import { type Role, ROLE_NAMES, ROLES } from "../../packages/server/src/postgres/roles.ts";
+import { FUNCTION_GRANTS, type Grants, TABLE_GRANTS } from "../../packages/server/src/store/postgres/grants.ts";
+import { type Role, ROLE_NAMES, ROLES } from "../../packages/server/src/store/postgres/roles.ts";
 
 const EMPTY_CELL = "–";
 
@@ -17,7 +17,7 @@ export function databaseRolesPage(): string {
       );
       return `| \`${name}\` | ${may.join(" | ")} |`;
     });
-  return `<!-- Generated from packages/server/src/postgres/grants.ts by \`npm run generate\`. Do not edit. -->
+  return `<!-- Generated from packages/server/src/store/postgres/grants.ts by \`npm run generate\`. Do not edit. -->
 
 # Roles of the events' database
 

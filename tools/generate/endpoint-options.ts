@@ -2,8 +2,8 @@
  * Writes the options of an embedded endpoint as an interface. The meanings of the declared settings are its
  * documentation.
  */
-import { EXCLUSIVE } from "../../packages/server/src/config/rules.ts";
-import { OPTION_PATHS, type Path, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
+import { EXCLUSIVE } from "../../packages/server/src/base/config/rules.ts";
+import { OPTION_PATHS, type Path, PATHS, settingOf } from "../../packages/server/src/base/config/settings.ts";
 
 const MARGIN = "  ";
 

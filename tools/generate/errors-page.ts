@@ -1,5 +1,5 @@
 import { VIOLATIONS, PROBLEMS } from "@device-risk-signals/contract";
-import { OPERATOR_ERRORS } from "../../packages/server/src/errors/codes.ts";
+import { OPERATOR_ERRORS } from "../../packages/server/src/base/errors/codes.ts";
 
 export function errorsPage(): string {
   const problems = Object.entries(PROBLEMS).map(

@@ -15,8 +15,8 @@ import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
 import { withLayoutSection } from "./layout-section.ts";
-import { readPolicy } from "../../packages/server/src/policy/read-policy.ts";
-import { recordOfProcessing } from "../../packages/server/src/policy/record-of-processing.ts";
+import { readPolicy } from "../../packages/server/src/purposes/read-policy.ts";
+import { recordOfProcessing } from "../../packages/server/src/purposes/record-of-processing.ts";
 import { permissionsPage } from "./permissions-page.ts";
 import { storePrivacyPage } from "./store-privacy.ts";
 
@@ -51,7 +51,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/database-roles.md", databaseRolesPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
-  files.set("packages/server/src/config/options.ts", endpointOptions());
+  files.set("packages/server/src/base/config/options.ts", endpointOptions());
   files.set("CONTRIBUTING.md", withLayoutSection(await readFile(join(root, "CONTRIBUTING.md"), "utf8")));
   return files;
 }

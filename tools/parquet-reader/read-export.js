@@ -8,9 +8,9 @@ import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { createTableWriter } from "../../packages/server/src/exports/table-writer.ts";
+import { createTableWriter } from "../../packages/server/src/features/exports/table-writer.ts";
 
-/** @typedef {import("../../packages/server/src/exports/table-writer.ts").TableColumn} TableColumn */
+/** @typedef {import("../../packages/server/src/features/exports/table-writer.ts").TableColumn} TableColumn */
 
 /** @type {(name: string, type: TableColumn["type"], unit?: string | null) => TableColumn} */
 function column(name, type, unit = null) {

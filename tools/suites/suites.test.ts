@@ -10,7 +10,7 @@ test.each([
   ["packages/server/src/audit/audit.test.ts", calling("sharedDatabase"), "integration"],
   ["packages/server/src/http/admin.test.ts", importing("../../../../e2e/support/client.ts"), "unit"],
   ["e2e/behind.test.ts", importing("./support/server.ts"), "e2e"],
-  ["e2e/holds.test.ts", importing("../packages/server/src/events/read-events.ts"), "integration"],
+  ["e2e/holds.test.ts", importing("../packages/server/src/store/events/read-events.ts"), "integration"],
   ["e2e/holds/hold.test.ts", importing("../support/hold-scene.ts"), "integration"],
   ["e2e/audited-access.test.ts", importing("./support/parties.ts"), "integration"],
   ["e2e/rejections/rejections.test.ts", importing("../support/past-event.ts"), "integration"],

@@ -8,7 +8,7 @@ import { readEvent } from "@device-risk-signals/features/readings";
 import type { FeatureRunner } from "@device-risk-signals/features/runner";
 import type pg from "pg";
 import { parseEvent } from "../../../packages/server/src/features/parse-event.ts";
-import { inTransaction } from "../../../packages/server/src/postgres/database.ts";
+import { inTransaction } from "../../../packages/server/src/store/postgres/database.ts";
 
 /** Number of events that the batched peer stores with one statement. */
 const BATCH_EVENTS = 500;

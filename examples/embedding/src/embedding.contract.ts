@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { authorized, freshKey, type Post, type Reply, send } from "../../../e2e/support/client.ts";
 import type { TestDatabase } from "../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../e2e/support/parties.ts";
-import type { System } from "../../../packages/server/src/app/system.ts";
+import type { System } from "../../../packages/server/src/runtime/system.ts";
 import { listAudit } from "../../../packages/server/src/audit/audit.ts";
-import { findEvent } from "../../../packages/server/src/events/read-events.ts";
+import { findEvent } from "../../../packages/server/src/store/events/read-events.ts";
 import { CUSTOMER, PAYMENT } from "./host.ts";
 import type { RunningHost, StartHost } from "./running-host.ts";
 

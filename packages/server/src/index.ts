@@ -7,20 +7,20 @@
  * ```
  */
 // oxlint-disable-next-line import/no-unassigned-import -- It stops a program on a Node that is too old.
-import "./node-version.ts";
-import { assembleEndpoint, type Endpoint } from "./app/endpoint.ts";
-import { type EndpointOptions, resolveOptions } from "./app/endpoint-options.ts";
-import { guarded } from "./app/guarded.ts";
-import { openSystem } from "./app/system.ts";
+import "./base/node-version.ts";
+import { assembleEndpoint, type Endpoint } from "./runtime/endpoint.ts";
+import { type EndpointOptions, resolveOptions } from "./runtime/endpoint-options.ts";
+import { guarded } from "./runtime/guarded.ts";
+import { openSystem } from "./runtime/system.ts";
 
-export type { OperatorErrorCode } from "./errors/codes.ts";
-export { OperatorError } from "./errors/operator-error.ts";
-export { signActionId, type SignedAction } from "./actions/signed-actions.ts";
+export type { OperatorErrorCode } from "./base/errors/codes.ts";
+export { OperatorError } from "./base/errors/operator-error.ts";
+export { signActionId, type SignedAction } from "./ingest/actions/signed-actions.ts";
 export type { Ingest } from "./ingest/ingest.ts";
 export type { Answer, ByteStream, IngestRequest, RequestHeaders } from "./ingest/request.ts";
-export type { Endpoint } from "./app/endpoint.ts";
-export { type EndpointOptions, optionsFromEnvironment } from "./app/endpoint-options.ts";
-export type { Settings } from "./config/options.ts";
+export type { Endpoint } from "./runtime/endpoint.ts";
+export { type EndpointOptions, optionsFromEnvironment } from "./runtime/endpoint-options.ts";
+export type { Settings } from "./base/config/options.ts";
 export {
   type ActionRefusal,
   type ActionRegistry,
@@ -32,7 +32,7 @@ export {
   type Session,
   type SessionVerifier,
   Unavailable,
-} from "./ports.ts";
+} from "./base/ports.ts";
 
 /**
  * Opens the database and the key store. @returns an endpoint whose `ingest` the host gives to `nodeHandler`,

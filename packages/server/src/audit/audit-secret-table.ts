@@ -2,10 +2,10 @@
  * Audit secrets as rows. A login of the database can insert rows, but it can't compute the ids of secrets. The server
  * finds its secrets by their ids, and neither uses nor ends any other row.
  */
-import { findNumbered, type NumberedIds } from "../crypto/numbered-ids.ts";
-import { isIdFree } from "../postgres/advisory-locks.ts";
-import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
-import { query, type RowOf, sql } from "../postgres/statement.ts";
+import { findNumbered, type NumberedIds } from "../store/crypto/numbered-ids.ts";
+import { isIdFree } from "../store/postgres/advisory-locks.ts";
+import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
+import { query, type RowOf, sql } from "../store/postgres/statement.ts";
 
 /** Number of ids that a statement looks up. An account usually has one secret more than it had erasures. */
 const LOOKED_UP = 16;

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { secretId } from "../crypto/secrets.ts";
-import { inTransaction } from "../postgres/database.ts";
+import { secretId } from "../store/crypto/secrets.ts";
+import { inTransaction } from "../store/postgres/database.ts";
 import { FIND_SECRETS } from "./audit-secret-table.ts";
 import { writeAudit } from "./audit.ts";
 import { AGENT, HOUR_MS, PERSONAL, useAuditedAccount } from "./audited-account.fixture.ts";
-import { decodeRecord } from "./log/record.ts";
+import { decodeRecord } from "../store/audit-record/record.ts";
 import { auditSecretName, openDetail } from "./personal-detail.ts";
 
 const opened = useTestSystem();

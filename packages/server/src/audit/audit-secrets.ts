@@ -2,11 +2,11 @@
  * Ends and destroys audit secrets. An erasure ends the secrets of its account, and a retention pass destroys them
  * later.
  */
-import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
-import { lockTransactionNamed } from "../postgres/advisory-locks.ts";
-import { inTransactionOn } from "../postgres/database.ts";
-import type { Connection, OwnerTransaction, Transaction } from "../postgres/executor.ts";
-import { LOCKS } from "../postgres/locks.ts";
+import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
+import { lockTransactionNamed } from "../store/postgres/advisory-locks.ts";
+import { inTransactionOn } from "../store/postgres/database.ts";
+import type { Connection, OwnerTransaction, Transaction } from "../store/postgres/executor.ts";
+import { LOCKS } from "../store/postgres/locks.ts";
 import {
   type After,
   endSecrets,

@@ -1,13 +1,19 @@
-import { deriveKey } from "../crypto/derive-key.ts";
-import type { NumberedIds } from "../crypto/numbered-ids.ts";
-import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
-import { RowSigner } from "../crypto/row-signer.ts";
-import type { Secrets } from "../crypto/secrets.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import type { Clock } from "../ports.ts";
-import { Lane, type LaneEntry, signOutsideLane, type SignedEntry, type SurfaceKey } from "./log/lane.ts";
-import { macOf, type SignedRecord, type Surface, SURFACES } from "./log/record.ts";
-import { type KeyRing, surfaceKeys, surfaceOf, type SurfaceKeys } from "./log/surfaces.ts";
+import { deriveKey } from "../store/crypto/derive-key.ts";
+import type { NumberedIds } from "../store/crypto/numbered-ids.ts";
+import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
+import { RowSigner } from "../store/crypto/row-signer.ts";
+import type { Secrets } from "../store/crypto/secrets.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Clock } from "../base/ports.ts";
+import {
+  Lane,
+  type LaneEntry,
+  signOutsideLane,
+  type SignedEntry,
+  type SurfaceKey,
+} from "../store/audit-record/lane.ts";
+import { macOf, type SignedRecord, type Surface, SURFACES } from "../store/audit-record/record.ts";
+import { type KeyRing, surfaceKeys, surfaceOf, type SurfaceKeys } from "../store/audit-record/surfaces.ts";
 
 /** An account and its keyed MAC. */
 export interface NamedAccount {

@@ -1,8 +1,8 @@
 /** Watches that each audit entry gets into a signed checkpoint, each sink has it, and the last verification found nothing. */
-import { OperatorError } from "../errors/operator-error.ts";
-import { type Clock, type MonotonicClock, Unavailable } from "../ports.ts";
-import { isTransient } from "../postgres/errors.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { type Clock, type MonotonicClock, Unavailable } from "../base/ports.ts";
+import { isTransient } from "../store/postgres/errors.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { findOldestUnsigned } from "./log-table.ts";
 import type { PassedSink } from "./sequencer.ts";

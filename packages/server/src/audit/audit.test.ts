@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { uuidv7 } from "../identifiers/uuidv7.ts";
-import type { IngestAudit } from "../ports.ts";
+import { uuidv7 } from "../base/identifiers/uuidv7.ts";
+import type { IngestAudit } from "../base/ports.ts";
 import { AuditSigner } from "./audit-signer.ts";
 import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { openEventStore } from "../events/event-store.fixture.ts";
-import { inTransaction } from "../postgres/database.ts";
-import { newEvent } from "../events/new-event.fixture.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { openEventStore } from "../store/events/event-store.fixture.ts";
+import { inTransaction } from "../store/postgres/database.ts";
+import { newEvent } from "../store/events/new-event.fixture.ts";
 
 const opened = useTestSystem();
 let now: number;

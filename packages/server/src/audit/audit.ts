@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { uuidv7 } from "../identifiers/uuidv7.ts";
-import { sourceOf } from "../identifiers/source-address.ts";
-import type { AuditLog, IngestAudit, OnError, RejectionCause } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { receivedAtOf } from "../events/read-events.ts";
-import { instant } from "../postgres/instant.ts";
-import { composed, narrowed, queryComposed } from "../postgres/statement.ts";
-import { INGESTION } from "./log/surfaces.ts";
-import type { Lane, LaneEntry } from "./log/lane.ts";
+import { uuidv7 } from "../base/identifiers/uuidv7.ts";
+import { sourceOf } from "../base/identifiers/source-address.ts";
+import type { AuditLog, IngestAudit, OnError, RejectionCause } from "../base/ports.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { receivedAtOf } from "../store/events/read-events.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { composed, narrowed, queryComposed } from "../store/postgres/statement.ts";
+import { INGESTION } from "../store/audit-record/surfaces.ts";
+import type { Lane, LaneEntry } from "../store/audit-record/lane.ts";
 import { insertEntries } from "./entries.ts";
 import type { AuditSigner, NamedAccount } from "./audit-signer.ts";
-import type { Secrets } from "../crypto/secrets.ts";
+import type { Secrets } from "../store/crypto/secrets.ts";
 import { openDetail, sealDetail } from "./personal-detail.ts";
-import { decodeRecord } from "./log/record.ts";
+import { decodeRecord } from "../store/audit-record/record.ts";
 import { insertReview } from "./review-table.ts";
 
 /**
@@ -323,7 +323,7 @@ function composeAudit({ eventId, account, erased, person, also, limit, from }: A
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
         and ($2::bytea is null or a.subject = $2 or m.subject is not null or (${ofErasure}))
         -- guard(true): the entry of a case of an event does not confirm whose event it is
-        -- fails: packages/server/src/admin/restricted-events.test.ts › does not say whose event it is
+        -- fails: packages/server/src/http/admin/restricted-events.test.ts › does not say whose event it is
         and ($2::bytea is null or ${isShown})
         ${candidates} ${ofActor} ${start}
       order by a.at desc, a.entry_id desc, m.position

@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder, replaceFile } from "../files/durable-file.ts";
-import { createUnwritableError, requireWritableFolder } from "../files/unwritable.ts";
-import { Unavailable } from "../ports.ts";
+import { makeFolder, replaceFile } from "../base/files/durable-file.ts";
+import { createUnwritableError, requireWritableFolder } from "../base/files/unwritable.ts";
+import { Unavailable } from "../base/ports.ts";
 import { type CheckpointSink, dayOf } from "./checkpoint-sink.ts";
 
 const CHECKPOINT_FILE = /^\d{4}-\d{2}-\d{2}\.checkpoint$/;

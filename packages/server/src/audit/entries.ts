@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
-import type { SignedEntry } from "./log/lane.ts";
-import type { AuditRecord } from "./log/record.ts";
-import { ACCEPTED } from "./log/surfaces.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { query, sql } from "../store/postgres/statement.ts";
+import type { SignedEntry } from "../store/audit-record/lane.ts";
+import type { AuditRecord } from "../store/audit-record/record.ts";
+import { ACCEPTED } from "../store/audit-record/surfaces.ts";
 
 const INSERT_ENTRIES = sql(
   `insert into audit_entry (entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason,

@@ -1,12 +1,12 @@
 /** Checks entries before they get their leaves, in the order of the log. */
-import { OperatorError } from "../errors/operator-error.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { differingColumns } from "./entries.ts";
 import { ActiveKeys, KEYS_OPERATION, mayChangeKeys } from "./log/active-keys.ts";
 import { referencesOf } from "./log/epoch.ts";
-import { decodeRecord, SURFACES } from "./log/record.ts";
-import { isOfSurface } from "./log/surfaces.ts";
+import { decodeRecord, SURFACES } from "../store/audit-record/record.ts";
+import { isOfSurface } from "../store/audit-record/surfaces.ts";
 import type { UnloggedEntry } from "./log-table.ts";
 import { findLoggedKeys } from "./surface-keys.ts";
 

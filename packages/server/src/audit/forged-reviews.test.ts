@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { examine } from "../diagnostics/doctor.ts";
-import { inTransaction } from "../postgres/database.ts";
+import { examine } from "../operations/doctor.ts";
+import { inTransaction } from "../store/postgres/database.ts";
 import { AGENT, HOUR_MS, ORDER, PERSONAL, useAuditedAccount } from "./audited-account.fixture.ts";
 import { countForgedReviews, findOpenReview, findReviewedEntry, insertReview } from "./review-table.ts";
 import { listOpenReviews, openReview } from "./reviews.ts";

@@ -1,9 +1,9 @@
 /** The audit log in the database: leaves, checkpoints, and entries that are in no leaf yet. */
-import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
-import { query, queryRow, sql } from "../postgres/statement.ts";
+import type { Executor, OwnerTransaction, Transaction } from "../store/postgres/executor.ts";
+import { query, queryRow, sql } from "../store/postgres/statement.ts";
 import { COPIES, differingColumns } from "./entries.ts";
 import { FIRST_EPOCH } from "./log/epoch.ts";
-import { decodeRecord } from "./log/record.ts";
+import { decodeRecord } from "../store/audit-record/record.ts";
 import type { LogItem, StoredEntry } from "./log/verify.ts";
 
 /** Number of rows that one query reads. */

@@ -1,9 +1,9 @@
 /** Finds what people have opened, exported and removed in the last 24 hours, by their audit entries. */
-import type { Executor } from "../postgres/executor.ts";
-import { query, type RowOf, sql } from "../postgres/statement.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { query, type RowOf, sql } from "../store/postgres/statement.ts";
 import { obtainerSql, personsOfActor, personSql } from "./actor-persons.ts";
 import type { AuditSigner } from "./audit-signer.ts";
-import { decodeRecord } from "./log/record.ts";
+import { decodeRecord } from "../store/audit-record/record.ts";
 
 /** Operations that show the payload of the event that their entry names. `reveal_event` allows only these. */
 export const OPENING_OPERATIONS = ["event.read_raw", "event.read_observations", "event.compare"] as const;
@@ -35,7 +35,7 @@ export type OpenedEvent = Pick<Act, "approval_id" | "event_id">;
 /** The acts of `Openers`: `$1` are all persons, `$2` the operations, and `$3` is `Openers.persons`. */
 const RECENT_ACTS = `via in ('api', 'console', 'cli') and ${personSql("actor")} = any ($1)
       -- guard(true): acts of another person with a token of their own are not counted
-      -- fails: packages/server/src/admin/cases.test.ts › a token that the person obtained
+      -- fails: packages/server/src/http/admin/cases.test.ts › a token that the person obtained
       and (${personSql("actor")} = any ($3) or ${obtainerSql("actor")} = any ($3))
       and at > transaction_time() - interval '24 hours' and operation = any ($2) and outcome = 'done'`;
 

@@ -3,13 +3,13 @@
  * installation.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { deriveKey } from "../crypto/derive-key.ts";
-import { uuidBytes } from "../crypto/pseudonymizer.ts";
-import type { Secrets } from "../crypto/secrets.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { deriveKey } from "../store/crypto/derive-key.ts";
+import { uuidBytes } from "../store/crypto/pseudonymizer.ts";
+import type { Secrets } from "../store/crypto/secrets.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { findSecrets, insertSecret } from "./audit-secret-table.ts";
 import type { AuditSigner } from "./audit-signer.ts";
-import type { AuditRecord } from "./log/record.ts";
+import type { AuditRecord } from "../store/audit-record/record.ts";
 
 /** The parts of an entry that people wrote, or that contain data about people. */
 export interface PersonalDetail {

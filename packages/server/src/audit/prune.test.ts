@@ -2,15 +2,15 @@
 import { createSecretKey } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { inOwnerTransaction, inSnapshot, inTransaction, withOwner } from "../postgres/database.ts";
-import type { Transaction } from "../postgres/executor.ts";
+import { inOwnerTransaction, inSnapshot, inTransaction, withOwner } from "../store/postgres/database.ts";
+import type { Transaction } from "../store/postgres/executor.ts";
 import { AuditSigner } from "./audit-signer.ts";
 import { writeAudit } from "./audit.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "./log/checkpoint.ts";
 import { verifyEpochCheckpoint } from "./log/epoch.ts";
 import { logKeyOf } from "./log/log.fixture.ts";
-import { SURFACES } from "./log/record.ts";
+import { SURFACES } from "../store/audit-record/record.ts";
 import { readLog } from "./log-table.ts";
 import { type Verification, verifyLog } from "./log/verify.ts";
 import { type Pruned, pruneLog } from "./prune.ts";

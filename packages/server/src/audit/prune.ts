@@ -1,8 +1,8 @@
 /** The retention of the audit: entries before a checkpoint are deleted, and hashes represent them. */
-import { OperatorError } from "../errors/operator-error.ts";
-import type { OwnerTransaction } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { OwnerTransaction } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { type Agent, writeAudit } from "./audit.ts";
 import { type Change, findLastChange, keysEntry } from "./surface-keys.ts";

@@ -8,13 +8,13 @@ import {
   type NumberedIds,
   type NumberedSearch,
   numberedIds,
-} from "../crypto/numbered-ids.ts";
-import { MAX_UNSIGNED, type RowSigner, type SignedValues } from "../crypto/row-signer.ts";
-import type { Clock } from "../ports.ts";
-import { isIdFree } from "../postgres/advisory-locks.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
+} from "../store/crypto/numbered-ids.ts";
+import { MAX_UNSIGNED, type RowSigner, type SignedValues } from "../store/crypto/row-signer.ts";
+import type { Clock } from "../base/ports.ts";
+import { isIdFree } from "../store/postgres/advisory-locks.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { query, queryRow, type RowOf, sql } from "../store/postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 
 const FIND_SUBJECT = sql("select subject from audit_entry where entry_id = $1", ["uuid"], { subject: "bytea?" });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { inTransaction } from "../postgres/database.ts";
+import { inTransaction } from "../store/postgres/database.ts";
 import { AGENT, HOUR_MS, ORDER, PERSONAL, useAuditedAccount } from "./audited-account.fixture.ts";
 import { FIND_OF_SUBJECT, isUnderReview } from "./review-table.ts";
 import { closeReview, listOpenReviews, openReview } from "./reviews.ts";

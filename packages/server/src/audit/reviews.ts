@@ -1,10 +1,10 @@
 /** Reviews of audit entries. While a review is open, an erasure does not make reasons about its account unreadable. */
-import { OperatorError } from "../errors/operator-error.ts";
-import { lockTransactionNamed } from "../postgres/advisory-locks.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { LOCKS } from "../postgres/locks.ts";
-import { query, queryRow, sql } from "../postgres/statement.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { lockTransactionNamed } from "../store/postgres/advisory-locks.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { LOCKS } from "../store/postgres/locks.ts";
+import { query, queryRow, sql } from "../store/postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { isSamePerson } from "./actor-persons.ts";
 import { type Agent, UNVERIFIED_ACTOR, writeAudit } from "./audit.ts";

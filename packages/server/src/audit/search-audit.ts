@@ -1,10 +1,10 @@
 /** Queries on the audit log that other folders need. */
-import type { Secrets } from "../crypto/secrets.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { query, queryRow, sql } from "../postgres/statement.ts";
+import type { Secrets } from "../store/crypto/secrets.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { query, queryRow, sql } from "../store/postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
-import { decodeRecord } from "./log/record.ts";
+import { decodeRecord } from "../store/audit-record/record.ts";
 import { openDetail } from "./personal-detail.ts";
 import { readReviews } from "./review-table.ts";
 

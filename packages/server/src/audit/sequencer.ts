@@ -1,8 +1,8 @@
 import type { KeyObject } from "node:crypto";
-import { OperatorError } from "../errors/operator-error.ts";
-import type { Clock } from "../ports.ts";
-import { inTransactionOn } from "../postgres/database.ts";
-import type { OwnerConnection, OwnerTransaction } from "../postgres/executor.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Clock } from "../base/ports.ts";
+import { inTransactionOn } from "../store/postgres/database.ts";
+import type { OwnerConnection, OwnerTransaction } from "../store/postgres/executor.ts";
 import { writeAudit } from "./audit.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { EntryChecker } from "./entry-checker.ts";

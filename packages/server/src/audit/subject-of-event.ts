@@ -1,6 +1,6 @@
-import { receivedAtOf } from "../events/read-events.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { receivedAtOf } from "../store/events/read-events.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import { BATCH_WITHIN } from "./audit.ts";
 
 const FIND_SUBJECT = sql(

@@ -1,9 +1,9 @@
 import { createSecretKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { keysOfText } from "../crypto/keys-of-text.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import { SURFACES } from "./log/record.ts";
-import type { KeyRing } from "./log/surfaces.ts";
+import { keysOfText } from "../store/crypto/keys-of-text.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { SURFACES } from "../store/audit-record/record.ts";
+import type { KeyRing } from "../store/audit-record/surfaces.ts";
 
 /**
  * Reads lines with a surface and a key of 32 bytes in base64. If a surface has several keys, the last one signs. The

@@ -1,13 +1,13 @@
 /** The MAC keys of surfaces in the log: finds the active keys, and changes them. */
-import { OperatorError } from "../errors/operator-error.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { type Agent, type AuditEntry, writeAudit } from "./audit.ts";
 import { KEYS_OPERATION, keyReferences, mayChangeKeys } from "./log/active-keys.ts";
-import { decodeRecord, type Surface, SURFACES } from "./log/record.ts";
+import { decodeRecord, type Surface, SURFACES } from "../store/audit-record/record.ts";
 import { referencesOf } from "./log/epoch.ts";
-import { surfaceKeyId } from "./log/surfaces.ts";
+import { surfaceKeyId } from "../store/audit-record/surfaces.ts";
 
 /** Ids of the keys, by surface. */
 type KeyIds = Readonly<Record<Surface, string>>;
@@ -44,7 +44,7 @@ export async function findLastChange(executor: Executor, signer: AuditSigner): P
     const record = decodeRecord(bytes);
     const isChange = record && mayChangeKeys(record.surface) && signer.hasOwnKey(record.surface, { bytes, mac });
     // guard(true): a login that inserts entries changes no keys
-    // fails: packages/server/src/service/separated.test.ts
+    // fails: packages/server/src/serve/separated.test.ts
     if (isChange) return { ids: referencesOf(record), epoch, leaf };
   }
   return undefined;

@@ -2,9 +2,9 @@
 import { randomBytes, X509Certificate } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { OperatorError } from "../errors/operator-error.ts";
-import { makeFolder, replaceFile } from "../files/durable-file.ts";
-import { Unavailable } from "../ports.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { makeFolder, replaceFile } from "../base/files/durable-file.ts";
+import { Unavailable } from "../base/ports.ts";
 import { hourOf } from "./checkpoint-log.ts";
 import { openTimeStamp, type TimeStamp, timeStampQuery } from "./log/time-stamp.ts";
 

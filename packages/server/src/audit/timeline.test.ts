@@ -1,11 +1,11 @@
 /** Tests of what the audit knows about an idempotency key, and of what it can't know. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { openEventStore } from "../events/event-store.fixture.ts";
-import type { PostgresEventStore } from "../events/event-store.ts";
-import { newEvent } from "../events/new-event.fixture.ts";
-import { uuidv7 } from "../identifiers/uuidv7.ts";
-import type { IngestAudit, NewEvent } from "../ports.ts";
+import { openEventStore } from "../store/events/event-store.fixture.ts";
+import type { PostgresEventStore } from "../store/events/event-store.ts";
+import { newEvent } from "../store/events/new-event.fixture.ts";
+import { uuidv7 } from "../base/identifiers/uuidv7.ts";
+import type { IngestAudit, NewEvent } from "../base/ports.ts";
 import { AuditSigner } from "./audit-signer.ts";
 import { BufferedAuditLog } from "./audit.ts";
 import { type Timeline, timelineOfIdempotencyKey } from "./timeline.ts";

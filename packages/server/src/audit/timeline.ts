@@ -1,9 +1,9 @@
 /** Reads what the audit knows about one idempotency key. */
-import { receivedAtOf } from "../events/read-events.ts";
-import { findKeyHolder } from "../events/ledger.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { receivedAtOf } from "../store/events/read-events.ts";
+import { findKeyHolder } from "../store/events/ledger.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import type { NamedAccount } from "./audit-signer.ts";
 import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
 

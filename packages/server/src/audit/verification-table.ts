@@ -3,10 +3,10 @@
  * all surfaces, carries it out. A login of the database can insert rows, but it can't make a MAC.
  */
 import { randomUUID } from "node:crypto";
-import type { RowSigner } from "../crypto/row-signer.ts";
-import type { Executor, OwnerExecutor } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { query, type RowOf, sql } from "../postgres/statement.ts";
+import type { RowSigner } from "../store/crypto/row-signer.ts";
+import type { Executor, OwnerExecutor } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { query, type RowOf, sql } from "../store/postgres/statement.ts";
 
 /** What a verification compares, beyond what the database and the sinks have. */
 export interface VerificationRequest {

@@ -1,6 +1,6 @@
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { MAX_TTL_MS } from "../identity/admin-tokens.ts";
+import { MAX_TTL_MS } from "../access/identity/admin-tokens.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { count, example, idOrPerson, personName, ttl, uuid } from "./options.ts";

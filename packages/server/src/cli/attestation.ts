@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Call, withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import { count, example, uuid } from "./options.ts";

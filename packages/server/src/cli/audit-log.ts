@@ -10,22 +10,22 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { checkpointNow, pruneNow, startEpochNow } from "../app/audit-log.ts";
-import { checkpointSinks, openTimeStamps } from "../app/checkpoint-sinks.ts";
-import { databaseOptionsAt } from "../app/connect.ts";
-import { openJournal } from "../app/open-installation.ts";
-import { openKeys } from "../app/open-keys.ts";
-import { unchecked, verifyAuditLog, type Verified } from "../app/verify-audit.ts";
+import { checkpointNow, pruneNow, startEpochNow } from "../runtime/audit-log.ts";
+import { checkpointSinks, openTimeStamps } from "../runtime/checkpoint-sinks.ts";
+import { databaseOptionsAt } from "../runtime/connect.ts";
+import { openJournal } from "../runtime/open-installation.ts";
+import { openKeys } from "../runtime/open-keys.ts";
+import { unchecked, verifyAuditLog, type Verified } from "../runtime/verify-audit.ts";
 import { parseLogKey } from "../audit/log/checkpoint.ts";
 import { parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
 import { changeSurfaceKeys } from "../audit/surface-keys.ts";
 import type { VerificationRequest } from "../audit/verification-table.ts";
-import { isOperatorErrorCode } from "../errors/codes.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import { isOperatorErrorCode } from "../base/errors/codes.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { readInstallationId } from "../lifecycle/recovery/installation.ts";
-import { plural } from "../messages/plural.ts";
-import { inTransaction } from "../postgres/database.ts";
+import { plural } from "../base/messages/plural.ts";
+import { inTransaction } from "../store/postgres/database.ts";
 import {
   breakGlassOption,
   type BreakGlassOptions,

@@ -1,4 +1,4 @@
-import type { Installation } from "../app/open-installation.ts";
+import type { Installation } from "../runtime/open-installation.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { agentOf, type Context, withInstallation } from "./context.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
-import { plural } from "../messages/plural.ts";
+import { plural } from "../base/messages/plural.ts";
 import { example, pastDate } from "./options.ts";
 
 interface ReviewOptions {

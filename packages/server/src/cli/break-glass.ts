@@ -5,10 +5,10 @@
 import type { RouteId } from "@device-risk-signals/admin-api";
 import { routeOf } from "@device-risk-signals/admin-api";
 import { Option } from "commander";
-import { checkpointNow } from "../app/audit-log.ts";
-import type { Installation } from "../app/open-installation.ts";
-import { needsBreakGlass } from "../admin/operations/needs-break-glass.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import { checkpointNow } from "../runtime/audit-log.ts";
+import type { Installation } from "../runtime/open-installation.ts";
+import { needsBreakGlass } from "../operations/needs-break-glass.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, loadConfig } from "./context.ts";
 import { findLogin } from "./login.ts";
 

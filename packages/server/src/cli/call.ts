@@ -10,14 +10,14 @@ import {
   type RouteId,
   routeOf,
 } from "@device-risk-signals/admin-api";
-import type { OperationCall, OperationResult } from "../admin/operations/operation.ts";
-import { OPERATIONS } from "../admin/operations/operations.ts";
-import { type AdminPorts, portsOn } from "../admin/operations/ports.ts";
-import { AdminError } from "../admin/operations/problem.ts";
+import type { OperationCall, OperationResult } from "../operations/operation.ts";
+import { OPERATIONS } from "../operations/operations.ts";
+import { type AdminPorts, portsOn } from "../operations/ports.ts";
+import { AdminError } from "../operations/problem.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { isOperatorErrorCode } from "../errors/codes.ts";
-import { hasCode, OperatorError } from "../errors/operator-error.ts";
-import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
+import { isOperatorErrorCode } from "../base/errors/codes.ts";
+import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
+import { agentOf as agentOfCaller, type Caller } from "../access/identity/caller.ts";
 import { mayBreakGlass, signBreakGlassCheckpoint, requireBreakGlassForCall } from "./break-glass.ts";
 import { agentOf, type Context, escapeInLines, withConnection } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";

@@ -1,6 +1,6 @@
 /** Starts processes by `node:cluster`. The processes share one listener, and get its connections in turn. */
 import cluster, { type Worker } from "node:cluster";
-import type { Forked, Instruction, Place, Report, Supervisor } from "../service/process-messages.ts";
+import type { Forked, Instruction, Place, Report, Supervisor } from "../serve/process-messages.ts";
 
 /** Starts this program again, with its options and variables. */
 export function forkProcess(): Forked {

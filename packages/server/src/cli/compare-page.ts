@@ -1,6 +1,6 @@
 /** A comparison of two versions of a feature as one HTML page, which loads no resources and runs no scripts. */
 import type { Answer } from "@device-risk-signals/admin-api";
-import { plural } from "../messages/plural.ts";
+import { plural } from "../base/messages/plural.ts";
 
 type Compared = Answer<"compareFeatures">;
 

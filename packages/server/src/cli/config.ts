@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { Answer } from "@device-risk-signals/admin-api";
-import { describeConfig } from "../config/config.ts";
+import { describeConfig } from "../base/config/config.ts";
 import { call } from "./call.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { findLogin } from "./login.ts";

@@ -1,4 +1,4 @@
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import type { Context } from "./context.ts";
 
 export interface Confirmation {

@@ -1,14 +1,14 @@
 import type { Writable } from "node:stream";
 import { pino } from "pino";
-import { hasCodeOfArea } from "../errors/operator-error.ts";
-import type { Config } from "../config/config.ts";
-import { CloseStack } from "../app/close-stack.ts";
-import { type Access, connect, type OpenConnection, requireOwner } from "../app/connect.ts";
-import { configFromEnvironment } from "../app/endpoint-options.ts";
-import { createErrorLog } from "../app/error-log.ts";
-import { type Installation, openInstallation } from "../app/open-installation.ts";
+import { hasCodeOfArea } from "../base/errors/operator-error.ts";
+import type { Config } from "../base/config/config.ts";
+import { CloseStack } from "../runtime/close-stack.ts";
+import { type Access, connect, type OpenConnection, requireOwner } from "../runtime/connect.ts";
+import { configFromEnvironment } from "../runtime/endpoint-options.ts";
+import { createErrorLog } from "../runtime/error-log.ts";
+import { type Installation, openInstallation } from "../runtime/open-installation.ts";
 import type { Agent } from "../audit/audit.ts";
-import type { OnError } from "../ports.ts";
+import type { OnError } from "../base/ports.ts";
 import { type LoginSource, requireLocal } from "./login.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
 

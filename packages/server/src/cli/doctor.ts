@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { examineUnopened, type Finding } from "../diagnostics/doctor.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import { examineUnopened, type Finding } from "../operations/doctor.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { call } from "./call.ts";
 import { type Context, loadConfig, print, printJson } from "./context.ts";
 import { findLogin } from "./login.ts";

@@ -1,7 +1,7 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { plural } from "../messages/plural.ts";
+import { plural } from "../base/messages/plural.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, count, example, name } from "./options.ts";

@@ -1,14 +1,20 @@
 /** `drs event get` and `drs event list` on the database. Each command writes one audit entry. */
 import type { Event } from "@device-risk-signals/admin-api";
-import { openEvent } from "../admin/operations/open-event.ts";
-import type { Installation } from "../app/open-installation.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import { releasingLocks } from "../events/partition-slices.ts";
-import { type EventFilter, findEvent, type FoundEvent, type ListedEvent, listEvents } from "../events/read-events.ts";
-import { readPurposeIds } from "../policy/policy-table.ts";
-import type { StoredEvent } from "../ports.ts";
-import { inSnapshot } from "../postgres/database.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
+import { openEvent } from "../operations/open-event.ts";
+import type { Installation } from "../runtime/open-installation.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { releasingLocks } from "../store/events/partition-slices.ts";
+import {
+  type EventFilter,
+  findEvent,
+  type FoundEvent,
+  type ListedEvent,
+  listEvents,
+} from "../store/events/read-events.ts";
+import { readPurposeIds } from "../purposes/policy-table.ts";
+import type { StoredEvent } from "../base/ports.ts";
+import { inSnapshot } from "../store/postgres/database.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { signBreakGlassCheckpoint } from "./break-glass.ts";
 import { type AuditedRead, auditRead, withJournalApplied } from "./audit-read.ts";
 import type { Context } from "./context.ts";

@@ -2,9 +2,9 @@
 import { chmod, type FileHandle, mkdir, open, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
-import { tryWrite } from "../files/durable-file.ts";
-import { describeSystemError } from "../files/unwritable.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import { tryWrite } from "../base/files/durable-file.ts";
+import { describeSystemError } from "../base/files/unwritable.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 
 /** The names of the files are checked, because they come from a server. */
 const FILE_NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;

@@ -9,21 +9,21 @@ import {
   type Input,
   MAX_LABELS_BYTES,
 } from "@device-risk-signals/admin-api";
-import type { Installation } from "../app/open-installation.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import type { LabelSource } from "../exports/check-labels.ts";
-import type { ExportClock, FeatureFormat } from "../exports/export-table.ts";
-import { draftOf, hashOf, manifestPathOf, writeExport } from "../exports/export-file.ts";
-import type { ExportPart } from "../exports/export-parts.ts";
+import type { Installation } from "../runtime/open-installation.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { LabelSource } from "../features/exports/check-labels.ts";
+import type { ExportClock, FeatureFormat } from "../features/exports/export-table.ts";
+import { draftOf, hashOf, manifestPathOf, writeExport } from "../features/exports/export-file.ts";
+import type { ExportPart } from "../features/exports/export-parts.ts";
 import {
   beginExport,
   type ExportPorts,
   prepareExport,
   repeatExport,
   requireFeatureExport,
-} from "../exports/run-export.ts";
-import { plural } from "../messages/plural.ts";
-import { findPurposeCode } from "../policy/policy-table.ts";
+} from "../features/exports/run-export.ts";
+import { plural } from "../base/messages/plural.ts";
+import { findPurposeCode } from "../purposes/policy-table.ts";
 import { withJournalApplied } from "./audit-read.ts";
 import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
@@ -185,7 +185,7 @@ export async function verify(context: Context, file: string, { json = false }: S
     const same = record.sha256 === sha256;
     if (json) printJson(context, { export_id: id, same, sha256, bytes, is_expired, recalled_rows: recalled });
     // guard(false): a file that differs from its export is an error
-    // fails: packages/server/src/exports/run-export.test.ts › differs
+    // fails: packages/server/src/features/exports/run-export.test.ts › differs
     if (!same) throw new OperatorError("input-invalid", `${path} differs from export ${id}.`);
     if (json) return;
     print(context, `${path} is export ${id}, whole: ${plural(bytes, "byte")}, for ${record.recipient}.`);

@@ -1,7 +1,7 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { plural } from "../base/messages/plural.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, name, time, uuid } from "./options.ts";

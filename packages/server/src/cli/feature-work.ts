@@ -1,10 +1,10 @@
 /** `drs feature work`: a process that computes and attests features. */
 import { pino } from "pino";
-import { attestationSigner } from "../app/attestation-signer.ts";
-import { forgetErasedKeys } from "../app/background.ts";
-import { CloseStack } from "../app/close-stack.ts";
-import { createErrorLog } from "../app/error-log.ts";
-import { openSystem } from "../app/system.ts";
+import { attestationSigner } from "../runtime/attestation-signer.ts";
+import { forgetErasedKeys } from "../runtime/background.ts";
+import { CloseStack } from "../runtime/close-stack.ts";
+import { createErrorLog } from "../runtime/error-log.ts";
+import { openSystem } from "../runtime/system.ts";
 import { AttestationWorker } from "../features/attest.ts";
 import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { type Context, loadConfig } from "./context.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { plural } from "../base/messages/plural.ts";
 import { attestationCommand } from "./attestation.ts";
 import { compareFeaturesCommand } from "./compare-features.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";

@@ -1,16 +1,16 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BASE_PATH, ROLE_NAMES } from "@device-risk-signals/admin-api";
-import { isLoopback } from "../config/rules.ts";
-import { type ActionRow, registerAction } from "../actions/action-table.ts";
+import { isLoopback } from "../base/config/rules.ts";
+import { type ActionRow, registerAction } from "../ingest/actions/action-table.ts";
 import { EVENTS_PATH } from "../ingest/request.ts";
-import type { System } from "../app/system.ts";
-import { type IssuedToken, issueToken } from "../sessions/opaque-tokens.ts";
+import type { System } from "../runtime/system.ts";
+import { type IssuedToken, issueToken } from "../ingest/sessions/opaque-tokens.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { issueAdminToken, revokeInitialTokens } from "../identity/admin-tokens.ts";
-import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { issueAdminToken, revokeInitialTokens } from "../access/identity/admin-tokens.ts";
+import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { plural } from "../messages/plural.ts";
+import { plural } from "../base/messages/plural.ts";
 import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";

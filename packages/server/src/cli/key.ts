@@ -1,6 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { plural } from "../messages/plural.ts";
+import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
 import { showInstallation } from "./local.ts";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { get, type RequestOptions } from "node:http";
 import { get as getSecurely } from "node:https";
 import { Command } from "commander";
-import type { Config } from "../config/config.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import type { Config } from "../base/config/config.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { example } from "./options.ts";
 

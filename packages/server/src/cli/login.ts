@@ -1,10 +1,10 @@
 /** The admin API that commands use, and the login that `drs login` has stored. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Environment, readSetting } from "../config/config.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import { makeFolder, replaceFile, unlinkIfThere } from "../files/durable-file.ts";
-import type { Clock } from "../ports.ts";
+import { type Environment, readSetting } from "../base/config/config.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { makeFolder, replaceFile, unlinkIfThere } from "../base/files/durable-file.ts";
+import type { Clock } from "../base/ports.ts";
 
 /** What a process knows of logins. */
 export interface LoginSource {

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
-import { inspectSchema, migrateSchema } from "../app/connect.ts";
-import { openInstallation } from "../app/open-installation.ts";
+import { inspectSchema, migrateSchema } from "../runtime/connect.ts";
+import { openInstallation } from "../runtime/open-installation.ts";
 import { hasSecrets } from "../lifecycle/recovery/installation.ts";
-import { isUpToDate, type LoginRole, namesOf, migrationScriptOf } from "../postgres/migrate.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import { isUpToDate, type LoginRole, namesOf, migrationScriptOf } from "../store/postgres/migrate.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, loadConfig, openConnection, print, printJson, withCloseStack } from "./context.ts";
 import { installationLine } from "./local.ts";
 import { example } from "./options.ts";

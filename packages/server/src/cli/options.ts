@@ -1,10 +1,10 @@
-import { OperatorError } from "../errors/operator-error.ts";
-import { isUuid } from "../identifiers/uuidv7.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { isUuid } from "../base/identifiers/uuidv7.ts";
 import { parseDateTime } from "@device-risk-signals/contract";
 import { InvalidArgumentError } from "commander";
-import { duration, durationWithin } from "../config/values.ts";
-import { accountOf, MAX_ACCOUNT_LENGTH } from "../identifiers/account.ts";
-import type { Clock } from "../ports.ts";
+import { duration, durationWithin } from "../base/config/values.ts";
+import { accountOf, MAX_ACCOUNT_LENGTH } from "../base/identifiers/account.ts";
+import type { Clock } from "../base/ports.ts";
 
 /** Readers of command-line values. Their exceptions are usage errors: exit code 2. */
 

@@ -5,7 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, print } from "./context.ts";
 
 type Fields = Answer<"readOverlay">["overlay"];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { plural } from "../base/messages/plural.ts";
 import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { isReason, reasonRule } from "../audit/reason.ts";
-import { readSetting } from "../config/config.ts";
+import { readSetting } from "../base/config/config.ts";
 import type { Context } from "./context.ts";
 
 /** Returns the reader of a `--reason`, which trims the text. Its exceptions are usage errors: exit code 2. */

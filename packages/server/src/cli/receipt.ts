@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { call } from "./call.ts";
 import { type Context, loadConfig, print, printJson, printText } from "./context.ts";

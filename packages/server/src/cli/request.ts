@@ -5,7 +5,7 @@ import {
   REQUEST_OUTCOMES,
   type RequestKind,
   type RequestOutcome,
-} from "../subject-requests/data-requests.ts";
+} from "../lifecycle/requests/data-requests.ts";
 import { call, withCalls } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, example, pastDate, uuid, trimmedText } from "./options.ts";

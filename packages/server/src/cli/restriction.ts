@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { Answer } from "@device-risk-signals/admin-api";
-import { RESTRICTION_ARTICLES, type RestrictionArticle } from "../journal/journal.ts";
-import { plural } from "../messages/plural.ts";
+import { RESTRICTION_ARTICLES, type RestrictionArticle } from "../lifecycle/journal/journal.ts";
+import { plural } from "../base/messages/plural.ts";
 import { type Call, call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";

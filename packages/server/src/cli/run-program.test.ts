@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { expect, it } from "vitest";
 import { AdminRequestError } from "@device-risk-signals/admin-api";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { runProgram } from "./run-program.ts";
 
 /** Returns what a program prints when it fails with the error. */

@@ -1,9 +1,9 @@
 import { AdminRequestError } from "@device-risk-signals/admin-api";
 import { type Command, CommanderError } from "commander";
-import { OPERATOR_ERRORS } from "../errors/codes.ts";
-import { hasCode, OperatorError } from "../errors/operator-error.ts";
-import { safeMessage } from "../messages/own-message.ts";
-import { translateDriverError } from "../postgres/errors.ts";
+import { OPERATOR_ERRORS } from "../base/errors/codes.ts";
+import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
+import { safeMessage } from "../base/messages/own-message.ts";
+import { translateDriverError } from "../store/postgres/errors.ts";
 
 const EXIT_SUCCESS = 0;
 

@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError } from "commander";
 import { type Logger, pino } from "pino";
-import { endAfter } from "../app/end-after.ts";
-import { createErrorLog } from "../app/error-log.ts";
-import { SERVED_SURFACES, type ServedSurface } from "../app/served-surfaces.ts";
-import { openSystem, type System } from "../app/system.ts";
-import type { Config } from "../config/config.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import type { IngestProcesses } from "../service/ingest-processes.ts";
-import { poolOfProcess } from "../service/pool-of-process.ts";
-import type { Forked, Supervisor } from "../service/process-messages.ts";
+import { endAfter } from "../runtime/end-after.ts";
+import { createErrorLog } from "../runtime/error-log.ts";
+import { SERVED_SURFACES, type ServedSurface } from "../runtime/served-surfaces.ts";
+import { openSystem, type System } from "../runtime/system.ts";
+import type { Config } from "../base/config/config.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { IngestProcesses } from "../serve/ingest-processes.ts";
+import { poolOfProcess } from "../serve/pool-of-process.ts";
+import type { Forked, Supervisor } from "../serve/process-messages.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
 import { example } from "./options.ts";
@@ -88,7 +88,7 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
     for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
     // The modules that only a server needs are imported here, so that other commands start sooner.
-    const { startService } = await import("../service/service.ts");
+    const { startService } = await import("../serve/service.ts");
     const count = system.surfaces.includes("ingest") ? processesOf(config, context) : 1;
     const processes = count > 1 ? await openProcesses(count, forkProcess, system, logger) : undefined;
     const service = await startService(system, logger, processes);
@@ -126,7 +126,7 @@ async function openProcesses(
   { dependencies }: System,
   logger: Logger,
 ): Promise<IngestProcesses> {
-  const { IngestProcesses } = await import("../service/ingest-processes.ts");
+  const { IngestProcesses } = await import("../serve/ingest-processes.ts");
   return new IngestProcesses({ count, fork, logger, canServe: () => dependencies.canStore });
 }
 
@@ -155,7 +155,7 @@ async function serveAsProcess(context: Context, { only }: ServeOptions, supervis
       onError,
     });
     try {
-      const { runIngestProcess } = await import("../service/ingest-process.ts");
+      const { runIngestProcess } = await import("../serve/ingest-process.ts");
       await runIngestProcess({ system, logger, supervisor, kill });
     } finally {
       await system.close();

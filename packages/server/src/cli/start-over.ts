@@ -1,8 +1,8 @@
 /** `drs serve --fresh`: deletes the folders of an embedded installation. */
 import { readdir, rm } from "node:fs/promises";
-import type { Config } from "../config/config.ts";
-import { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
-import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import type { Config } from "../base/config/config.ts";
+import { EmbeddedPostgres } from "../runtime/embedded-postgres/embedded-postgres.ts";
+import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
 import { confirm } from "./confirm.ts";
 import type { Context } from "./context.ts";
 

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { type Command, InvalidArgumentError } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";

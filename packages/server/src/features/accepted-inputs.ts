@@ -1,8 +1,8 @@
 /** Features read the catalog and the fields that were accepted after a review, and nothing else. */
 import type { Bundle } from "@device-risk-signals/features";
-import type { DriftDecisions } from "../drift/drift-decisions.ts";
-import { OperatorError } from "../errors/operator-error.ts";
-import type { Executor } from "../postgres/executor.ts";
+import type { DriftDecisions } from "../ingest/drift/drift-decisions.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { isStorable } from "./storable.ts";
 
 const loadManifests = () => import("@device-risk-signals/features/manifest");
@@ -30,7 +30,7 @@ export async function requirePublishedInputs(
 ): Promise<void> {
   const unstorable = bundles.findIndex((bundle) => !isStorable(bundle));
   // guard(false): what is archived can be read again
-  // fails: packages/server/src/admin/feature-programs.test.ts › that can't be archived
+  // fails: packages/server/src/http/admin/feature-programs.test.ts › that can't be archived
   if (unstorable !== -1) {
     throw new OperatorError(
       "input-invalid",

@@ -1,5 +1,5 @@
 import type { TimeShare } from "@device-risk-signals/features/runner";
-import { LimitedMap } from "../caches/limited-map.ts";
+import { LimitedMap } from "../base/caches/limited-map.ts";
 
 /**
  * Milliseconds for the slow events of an account. Even if each feature ends its process, other accounts wait no longer

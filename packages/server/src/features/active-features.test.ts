@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
-import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { inOwnerTransaction } from "../store/postgres/database.ts";
+import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
 import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 

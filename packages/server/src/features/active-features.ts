@@ -1,8 +1,8 @@
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
-import type { AdoptedFieldSet, OnError } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import type { AdoptedFieldSet, OnError } from "../base/ports.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import { findManifests, listLayers } from "./decisions.ts";
 import { inputsOf } from "./evidence.ts";
 import { adoptKnownFields } from "./known-fields.ts";

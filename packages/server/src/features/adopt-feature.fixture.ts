@@ -1,7 +1,7 @@
 /** A feature that tests adopt, and its evidence. */
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import type { System } from "../app/system.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
+import type { System } from "../runtime/system.ts";
+import { inOwnerTransaction } from "../store/postgres/database.ts";
 import { adoptFeatures, proposeFeatures } from "./decisions.ts";
 
 export const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;

@@ -1,10 +1,10 @@
 /** Attests values before their events expire: computes each again, and signs a root over the rows that agree. */
 import type pg from "pg";
-import { listEvents } from "../events/read-events.ts";
-import type { OnError } from "../ports.ts";
-import { tryLockSession } from "../postgres/advisory-locks.ts";
-import { type DatabaseOptions, inTransaction, withClient } from "../postgres/database.ts";
-import { LOCKS } from "../postgres/locks.ts";
+import { listEvents } from "../store/events/read-events.ts";
+import type { OnError } from "../base/ports.ts";
+import { tryLockSession } from "../store/postgres/advisory-locks.ts";
+import { type DatabaseOptions, inTransaction, withClient } from "../store/postgres/database.ts";
+import { LOCKS } from "../store/postgres/locks.ts";
 import { beginAttestation, type DuePartition, findDuePartition, insertAttestation } from "./attestations.ts";
 import type { ComputePorts } from "./compute-layer.ts";
 import { countRowsOfLayers, type FeatureRow } from "./feature-rows.ts";
@@ -125,7 +125,7 @@ async function recompute(
   const filter = { purpose, from: Date.parse(lower_bound), to: Date.parse(upper_bound) };
   const onRow = ({ layer, extracted_at }: FeatureRow, equal: Buffer | undefined): void => {
     // guard(true): what is stored during the read is in no attestation
-    // fails: packages/server/src/admin/lineage.test.ts
+    // fails: packages/server/src/http/admin/lineage.test.ts
     if (equal && extracted_at < attestedAt) counts.get(layer)?.leaves.add(leafOf(equal));
   };
   const slowTime = slowTimeOf();
@@ -152,7 +152,7 @@ export interface AttestDuePorts extends AttestPorts {
 export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<void> {
   return withClient(ports.database, async (session) => {
     // guard(false): one server recomputes a partition
-    // fails: packages/server/src/admin/lineage.test.ts
+    // fails: packages/server/src/http/admin/lineage.test.ts
     if (!(await tryLockSession(session, LOCKS.attestation))) return;
     const runners = new LayerRunners({ budgetMs: BUDGET_MS, signal });
     const options = { signal, failed: new Set<string>() };

@@ -2,11 +2,11 @@
  * The table of attestations. An attestation has the values of a partition of events that gave the same result when they
  * were computed again before the partition expired.
  */
-import { excludeIngestion } from "../events/exclude-ingestion.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
-import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
+import { excludeIngestion } from "../store/events/exclude-ingestion.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { isAfter, type KeysetPage, positionValues } from "../store/postgres/keyset.ts";
+import { query, queryRow, type RowOf, sql } from "../store/postgres/statement.ts";
 import { includesLeaf } from "./leaves.ts";
 
 /** A partition becomes due this long before its first event expires. */
@@ -31,7 +31,7 @@ const FIND_DUE = sql(
     from event_partition p join purpose u on u.code = p.purpose join layer l on l.purpose = p.purpose
     where p.dropped_at is null and p.upper_bound + interval '${AFTER_END}' <= transaction_time()
       -- guard(true): a layer that has ended before a partition has no rows in it
-      -- fails: packages/server/src/admin/lineage.test.ts
+      -- fails: packages/server/src/http/admin/lineage.test.ts
       and (l.ended_at is null or l.ended_at > p.lower_bound)
       and p.lower_bound + u.raw_retention - interval '${BEFORE_EXPIRY}' <= transaction_time()
       and not exists (select from attestation a where a.partition_id = p.partition_id and a.layer = l.layer)

@@ -1,6 +1,6 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { narrowed, query, type RowOf, sql } from "../store/postgres/statement.ts";
 import { type DueEvent, hasCome, hasExpired, retryAt, waitSeconds } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */

@@ -1,8 +1,8 @@
 /** Starts, lists, pauses, resumes and cancels backfills. */
-import { OperatorError } from "../errors/operator-error.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { instant } from "../store/postgres/instant.ts";
+import { narrowed, query, type RowOf, sql } from "../store/postgres/statement.ts";
 import { readReceivedEnd } from "./received-end.ts";
 import { BALANCE } from "./backfill-chunks.ts";
 import { listLayers } from "./decisions.ts";

@@ -1,11 +1,11 @@
 /** Computes the features of stored events, a piece of a chunk at a time. */
-import { hasCode } from "../errors/operator-error.ts";
-import { isPartitionMissing, Unavailable } from "../ports.ts";
-import { tryLockTransactionNamed } from "../postgres/advisory-locks.ts";
-import { inTransaction } from "../postgres/database.ts";
-import { isTransient } from "../postgres/errors.ts";
-import type { Transaction } from "../postgres/executor.ts";
-import { LOCKS } from "../postgres/locks.ts";
+import { hasCode } from "../base/errors/operator-error.ts";
+import { isPartitionMissing, Unavailable } from "../base/ports.ts";
+import { tryLockTransactionNamed } from "../store/postgres/advisory-locks.ts";
+import { inTransaction } from "../store/postgres/database.ts";
+import { isTransient } from "../store/postgres/errors.ts";
+import type { Transaction } from "../store/postgres/executor.ts";
+import { LOCKS } from "../store/postgres/locks.ts";
 import {
   advanceChunk,
   balanceChunk,

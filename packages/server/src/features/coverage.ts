@@ -1,8 +1,8 @@
 import type { Covers } from "@device-risk-signals/features/readings";
-import { coversOf } from "../policy/coverage.ts";
-import { readCurrentPolicy } from "../policy/policy-table.ts";
-import { BUILT_IN_PURPOSE } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { coversOf } from "../purposes/coverage.ts";
+import { readCurrentPolicy } from "../purposes/policy-table.ts";
+import { BUILT_IN_PURPOSE } from "../base/ports.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 
 export interface Coverage {
   readonly policyVersion: number;

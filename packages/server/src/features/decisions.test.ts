@@ -9,7 +9,7 @@ import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
-import { inTransaction } from "../postgres/database.ts";
+import { inTransaction } from "../store/postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
 import { EVIDENCE } from "./adopt-feature.fixture.ts";
 import { listDecisions } from "./decisions.ts";

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Bundle, Manifest } from "@device-risk-signals/features";
 import { isTimeLimited } from "@device-risk-signals/features/result";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
-import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { plural } from "../base/messages/plural.ts";
 import { type ComparePorts, computeStored } from "./compare-versions.ts";
 import { type EquivalenceEvidence, type FeatureName, findBundles, findFixtures, nameOf } from "./decisions.ts";
 
@@ -41,7 +41,7 @@ export async function requireEquivalent(
   requireNone(problems);
   const { events, unreadable, isDifferent } = await computeEvents(ports, pairs, purposes);
   // guard(false): programs that differ for one stored event are not equivalent
-  // fails: packages/server/src/admin/feature-programs.test.ts › if one value of a stored event differs
+  // fails: packages/server/src/http/admin/feature-programs.test.ts › if one value of a stored event differs
   if (isDifferent) throw differsForEvents(pairs);
   const programs = pairs.map(({ given, archived: archivedBundle }) => {
     const name = nameOf(given);

@@ -1,15 +1,15 @@
 /** Counts the feature values that an erasure would delete, finds them for the journal entry, and deletes them. */
-import { type EventSubject, forSubjects, subjectValues } from "../events/search-events.ts";
+import { type EventSubject, forSubjects, subjectValues } from "../store/events/search-events.ts";
 import {
   type Partition,
   partitionQuery,
   queryPartitions,
   SAMPLE_PARTITION,
   withinOf,
-} from "../events/partition-slices.ts";
-import { receivedAtOf } from "../events/read-events.ts";
-import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
-import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
+} from "../store/events/partition-slices.ts";
+import { receivedAtOf } from "../store/events/read-events.ts";
+import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
+import { composed, query, queryComposed, sql } from "../store/postgres/statement.ts";
 import { deleteFailures } from "./failures.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 

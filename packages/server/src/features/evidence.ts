@@ -2,9 +2,9 @@
 import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ManifestInput, ReadingState } from "@device-risk-signals/features";
 import { readEvent as readingsOf } from "@device-risk-signals/features/readings";
-import { type ListedEvent, listEvents, readEvents } from "../events/read-events.ts";
-import type { Sealer } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { type ListedEvent, listEvents, readEvents } from "../store/events/read-events.ts";
+import type { Sealer } from "../base/ports.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { readCoverage } from "./coverage.ts";
 import { adoptKnownFields } from "./known-fields.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";

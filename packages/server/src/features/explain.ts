@@ -3,10 +3,10 @@
  * the event has expired.
  */
 import type { Bundle } from "@device-risk-signals/features";
-import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import { findAttributes, receivedAtOf } from "../events/read-events.ts";
-import { readPurposeIds } from "../policy/policy-table.ts";
-import type { Executor } from "../postgres/executor.ts";
+import type { FeatureSealer } from "../store/crypto/feature-sealer.ts";
+import { findAttributes, receivedAtOf } from "../store/events/read-events.ts";
+import { readPurposeIds } from "../purposes/policy-table.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { type AttestationRow, isAttested, isCovered, listAttestations } from "./attestations.ts";
 import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers } from "./decisions.ts";
 import { type FeatureAttributes, type FeatureRow, findFeatureAttributes } from "./feature-rows.ts";
@@ -96,7 +96,7 @@ async function attestationOf(
   const attestations = await listAttestations(executor, { at: row.received_at, layer: row.layer }, { limit: 1 });
   const [attestation] = attestations;
   // guard(false): an attestation says nothing of rows that were stored later
-  // fails: packages/server/src/admin/lineage.test.ts
+  // fails: packages/server/src/http/admin/lineage.test.ts
   if (attestation && !isCovered(row.extracted_at, attestation)) return undefined;
   const bytes = attestation && (await openRow(sealer, row));
   if (!bytes) return undefined;

@@ -4,10 +4,10 @@
  */
 import type { ManifestInput, Result } from "@device-risk-signals/features";
 import { isTimeLimited } from "@device-risk-signals/features/result";
-import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import { readEvents } from "../events/read-events.ts";
-import type { StoredEvent } from "../ports.ts";
-import type { Executor, Transaction } from "../postgres/executor.ts";
+import type { FeatureSealer } from "../store/crypto/feature-sealer.ts";
+import { readEvents } from "../store/events/read-events.ts";
+import type { StoredEvent } from "../base/ports.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import {
   type AssignedEvent,
   type Collected,

@@ -1,6 +1,6 @@
 /** The events whose features are due, one row for each commit batch. */
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { query, queryRow, sql } from "../postgres/statement.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { query, queryRow, sql } from "../store/postgres/statement.ts";
 
 /** An event, without its account. */
 export interface DueEvent {

@@ -1,7 +1,7 @@
-import { OperatorError } from "../errors/operator-error.ts";
-import { isPartitionMissing, Unavailable } from "../ports.ts";
-import { inTransaction } from "../postgres/database.ts";
-import { isTransient } from "../postgres/errors.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { isPartitionMissing, Unavailable } from "../base/ports.ts";
+import { inTransaction } from "../store/postgres/database.ts";
+import { isTransient } from "../store/postgres/errors.ts";
 import { backfillNext } from "./backfill.ts";
 import { listLayers } from "./decisions.ts";
 import { extract, EXTRACTION, type Extracted, failuresOf } from "./extract.ts";

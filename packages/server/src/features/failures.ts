@@ -1,6 +1,6 @@
 /** Events whose features of a layer could not be computed, or not all of them. */
-import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import type { Executor, OwnerTransaction, Transaction } from "../store/postgres/executor.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import type { DueEvent } from "./extraction-due.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Partitions of feature values, and searches in them. */
-import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
-import { type Partition, PARTITION_COLUMNS, PARTITION_TYPES } from "../events/partition-slices.ts";
-import { query, sql } from "../postgres/statement.ts";
+import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
+import { type Partition, PARTITION_COLUMNS, PARTITION_TYPES } from "../store/events/partition-slices.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 
 const ADD_FEATURE_SECRETS = sql(
   `update feature_partition p set later_secrets = later_secrets || made.secret

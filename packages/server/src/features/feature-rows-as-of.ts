@@ -1,8 +1,8 @@
 /** Rows of feature values as they were at the times of labels, many at once. */
 import type { Instant } from "@device-risk-signals/contract";
-import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
-import { int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { type Partition, partitionQuery, queryPartitions } from "../store/events/partition-slices.ts";
+import { int4Array, textArray, timestamptzArray, uuidArray } from "../store/postgres/binary-array.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 import { type FeatureRow, ROW_COLUMNS, ROW_TYPES } from "./feature-rows.ts";
 
@@ -40,13 +40,13 @@ const asOf = (condition: string) =>
             -- fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
             and coalesce(n.received_at + (select p.derived_retention from purpose p where p.code = n.purpose), 'infinity') > transaction_time()
             -- guard(true): no event that was received after the label
-            -- fails: packages/server/src/exports/run-export.test.ts › as of the time
+            -- fails: packages/server/src/features/exports/run-export.test.ts › as of the time
             and n.received_at <= l.at
             -- guard(true): by the clock of what was known, no value that was stored after the label
-            -- fails: packages/server/src/exports/run-export.test.ts › by the clock of known values
+            -- fails: packages/server/src/features/exports/run-export.test.ts › by the clock of known values
             and (not $8::bool or n.extracted_at <= l.at)
             -- guard(true): no value that was stored after the export began
-            -- fails: packages/server/src/exports/repeat-and-recall.test.ts › the same bytes
+            -- fails: packages/server/src/features/exports/repeat-and-recall.test.ts › the same bytes
             and n.extracted_at <= $9::timestamptz
           order by n.received_at desc, n.event_id desc limit 1) newest
         -- "offset 0" has this subquery planned separately, so that the rows of each label are found by their key.

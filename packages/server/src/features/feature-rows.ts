@@ -1,13 +1,25 @@
 /** The table of feature values. */
-import type { Executor, Transaction } from "../postgres/executor.ts";
-import { compareText } from "../events/compare-text.ts";
-import { receivedAtOf, type ReadOptions } from "../events/read-events.ts";
-import { type Partition, partitionQuery, type PartitionQuery, queryPartitions } from "../events/partition-slices.ts";
-import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
-import { exactInstantOf, instant } from "../postgres/instant.ts";
-import { type Columns, type ParameterType, query, type RowOf, sql, type Statement } from "../postgres/statement.ts";
-import { readPolicyVersion } from "../policy/policy-table.ts";
-import { Unavailable } from "../ports.ts";
+import type { Executor, Transaction } from "../store/postgres/executor.ts";
+import { compareText } from "../store/events/compare-text.ts";
+import { receivedAtOf, type ReadOptions } from "../store/events/read-events.ts";
+import {
+  type Partition,
+  partitionQuery,
+  type PartitionQuery,
+  queryPartitions,
+} from "../store/events/partition-slices.ts";
+import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../store/postgres/binary-array.ts";
+import { exactInstantOf, instant } from "../store/postgres/instant.ts";
+import {
+  type Columns,
+  type ParameterType,
+  query,
+  type RowOf,
+  sql,
+  type Statement,
+} from "../store/postgres/statement.ts";
+import { readPolicyVersion } from "../purposes/policy-table.ts";
+import { Unavailable } from "../base/ports.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
 /** The features of one event in one layer, sealed. */

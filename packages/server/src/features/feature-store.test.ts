@@ -9,11 +9,11 @@ import { applyPeriod } from "../../../../e2e/support/policy.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
-import { partitionSecretName } from "../crypto/partition-secrets.ts";
-import { sealFeatures } from "../crypto/seal-features.fixture.ts";
-import { readEvent } from "../events/read-events.ts";
+import { partitionSecretName } from "../store/crypto/partition-secrets.ts";
+import { sealFeatures } from "../store/crypto/seal-features.fixture.ts";
+import { readEvent } from "../store/events/read-events.ts";
 import { findLostSecrets } from "../lifecycle/recovery/lost-secrets.ts";
-import { inTransaction } from "../postgres/database.ts";
+import { inTransaction } from "../store/postgres/database.ts";
 import { findRowsAsOf } from "./feature-rows-as-of.ts";
 import { openRow } from "./open-row.ts";
 import {

@@ -7,7 +7,7 @@ import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import type { TestSystem } from "../../../../e2e/support/test-system.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
+import { inOwnerTransaction } from "../store/postgres/database.ts";
 import { DECIDER, EVIDENCE, PURPOSE, textOfData } from "./adopt-feature.fixture.ts";
 import { adoptFeatures, type LayerRow, listLayers, proposeFeatures, retireFeatures } from "./decisions.ts";
 import type { Evidence } from "./evidence.ts";

@@ -1,8 +1,8 @@
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
-import { hasCode, OperatorError } from "../errors/operator-error.ts";
-import { Unavailable } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
+import { Unavailable } from "../base/ports.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { AccountTime } from "./account-time.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
 import type { CountedFeature } from "./tally.ts";

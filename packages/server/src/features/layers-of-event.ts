@@ -3,9 +3,9 @@
  * continues with the other features, and a retired feature may be adopted again. Even so, each feature is computed and
  * counted once for an event.
  */
-import { partitionQuery, queryPartitions } from "../events/partition-slices.ts";
-import type { StoredEvent } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { partitionQuery, queryPartitions } from "../store/events/partition-slices.ts";
+import type { StoredEvent } from "../base/ports.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import type { FeatureName, LayerRow } from "./decisions.ts";
 import { type DueEvent, findDue } from "./extraction-due.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";

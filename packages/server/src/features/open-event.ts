@@ -1,5 +1,5 @@
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
-import type { Sealer, StoredEvent } from "../ports.ts";
+import type { Sealer, StoredEvent } from "../base/ports.ts";
 import type { FailureReason } from "./failures.ts";
 import { parseEvent } from "./parse-event.ts";
 import type { ParseEvent } from "./read-inputs.ts";

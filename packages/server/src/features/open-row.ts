@@ -1,4 +1,4 @@
-import type { FeatureSealer, SealedFeatures } from "../crypto/feature-sealer.ts";
+import type { FeatureSealer, SealedFeatures } from "../store/crypto/feature-sealer.ts";
 import type { FeatureRow } from "./feature-rows.ts";
 
 /** @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable */

@@ -1,6 +1,6 @@
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
-import { parseJson } from "../json/parse-json.ts";
+import { parseJson } from "../base/json/parse-json.ts";
 
 /** @returns `undefined` if the exact bytes are no object with probes. Ingestion stores no such event. */
 export function parseEvent(platform: string, exact: Buffer): ParsedEvent | undefined {

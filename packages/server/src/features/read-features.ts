@@ -1,8 +1,14 @@
 /** The features of events as a person or a program reads them: computed, pending or excluded. */
-import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import { findAttributes, type ListedEvent, listEvents, type ReadOptions, receivedAtOf } from "../events/read-events.ts";
-import { readPurposeIds } from "../policy/policy-table.ts";
-import type { Executor } from "../postgres/executor.ts";
+import type { FeatureSealer } from "../store/crypto/feature-sealer.ts";
+import {
+  findAttributes,
+  type ListedEvent,
+  listEvents,
+  type ReadOptions,
+  receivedAtOf,
+} from "../store/events/read-events.ts";
+import { readPurposeIds } from "../purposes/policy-table.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { findDue } from "./extraction-due.ts";
 import { findFailures } from "./failures.ts";

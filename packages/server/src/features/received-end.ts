@@ -1,6 +1,6 @@
-import { findPartitions, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
-import type { Executor } from "../postgres/executor.ts";
-import { queryRow, sql } from "../postgres/statement.ts";
+import { findPartitions, partitionQuery, queryPartitions } from "../store/events/partition-slices.ts";
+import type { Executor } from "../store/postgres/executor.ts";
+import { queryRow, sql } from "../store/postgres/statement.ts";
 
 const NOW = sql("select wall_clock_time() as now", [], { now: "timestamptz" });
 const LATER = partitionQuery(

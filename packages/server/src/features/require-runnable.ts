@@ -1,6 +1,6 @@
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import type { Bundle } from "@device-risk-signals/features";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 
 /**
  * Lints the programs, loads them in a separate process, after each was compared with its hash, and computes their

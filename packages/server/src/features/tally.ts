@@ -1,7 +1,7 @@
 /** Counts of features by day, which name no account and no event. */
 import type { Output, Result } from "@device-risk-signals/features";
-import type { Transaction } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import type { Transaction } from "../store/postgres/executor.ts";
+import { query, sql } from "../store/postgres/statement.ts";
 import type { FeatureName } from "./decisions.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 /** Verifies an attestation, and those of its rows that still exist. */
 import { HASH_BYTES } from "../audit/log/merkle.ts";
-import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import type { Executor } from "../postgres/executor.ts";
+import type { FeatureSealer } from "../store/crypto/feature-sealer.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { type AttestationRow, isCovered, readLeaves } from "./attestations.ts";
 import { rowsOfLayer } from "./feature-rows.ts";
 import { includesLeaf, leafOf, rootOf } from "./leaves.ts";

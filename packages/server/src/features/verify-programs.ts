@@ -1,5 +1,5 @@
 /** Computes archived fixtures with archived programs, on the engine that computes values and on a second one. */
-import type { Executor } from "../postgres/executor.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { type FeatureName, findBundles, findFixtures } from "./decisions.ts";
 
 export interface ProgramVerification {

@@ -2,10 +2,10 @@
 import { type Covers, readEvent } from "@device-risk-signals/features/readings";
 import { isTimeLimited } from "@device-risk-signals/features/result";
 import type { TimeShare } from "@device-risk-signals/features/runner";
-import { type EventKey, readEvents } from "../events/read-events.ts";
-import { coversOf } from "../policy/coverage.ts";
-import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
-import type { Executor } from "../postgres/executor.ts";
+import { type EventKey, readEvents } from "../store/events/read-events.ts";
+import { coversOf } from "../purposes/coverage.ts";
+import { readPolicyVersionDocument, readPurposeIds } from "../purposes/policy-table.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import type { ComputePorts } from "./compute-layer.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";

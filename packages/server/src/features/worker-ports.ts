@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { OnError } from "../ports.ts";
+import type { OnError } from "../base/ports.ts";
 import type { Extracted, ExtractPorts } from "./extract.ts";
 
 export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {

@@ -1,8 +1,8 @@
 /** The operators' listener for health, metrics and the admin API. It is separate from the listener of the endpoint. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { Readiness } from "../dependencies/readiness.ts";
-import type { OnError } from "../ports.ts";
+import type { Readiness } from "../base/dependencies/readiness.ts";
+import type { OnError } from "../base/ports.ts";
 import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
 import type { TlsFiles } from "./server.ts";

@@ -13,7 +13,7 @@ import { createGunzip, gzipSync } from "node:zlib";
 import { fastify as createFastify, type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { send } from "../../../../e2e/support/client.ts";
-import { HostMisuse } from "../errors/host-misuse.ts";
+import { HostMisuse } from "../base/errors/host-misuse.ts";
 import { readHeaders } from "../ingest/headers.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { readBody } from "../ingest/read-body.ts";

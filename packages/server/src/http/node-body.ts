@@ -1,7 +1,7 @@
 /** The body of a request of `node:http` or HTTP/2 as a stream of bytes, in a server that may have other readers. */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { HostMisuse } from "../errors/host-misuse.ts";
+import { HostMisuse } from "../base/errors/host-misuse.ts";
 import type { ByteStream } from "../ingest/request.ts";
 
 export interface NodeBodyOptions {

@@ -10,7 +10,7 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
-import type { OnError } from "../ports.ts";
+import type { OnError } from "../base/ports.ts";
 import { type ProblemCode, reject } from "@device-risk-signals/contract";
 import type { Ingest } from "../ingest/ingest.ts";
 import { answerRejection, EVENTS_PATH, RejectedRequest } from "../ingest/request.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { watchFile, unwatchFile } from "node:fs";
 import type { Server } from "node:https";
 import { createSecureContext } from "node:tls";
-import { OperatorError } from "../errors/operator-error.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
 import type { TlsFiles } from "./server.ts";
 
 const LOOK_EVERY_MS = 2_000;

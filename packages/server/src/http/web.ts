@@ -1,5 +1,5 @@
 /** The endpoint for every host that speaks the Fetch standard: `(Request) => Promise<Response>`. */
-import { HostMisuse } from "../errors/host-misuse.ts";
+import { HostMisuse } from "../base/errors/host-misuse.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { ByteStream, IngestRequest } from "../ingest/request.ts";
 

@@ -7,7 +7,7 @@ import type {
   EventProbes,
   Purposes,
   RegisteredAction,
-} from "../ports.ts";
+} from "../base/ports.ts";
 import { admit, type AdmitOptions } from "./admit.ts";
 import { RejectedRequest } from "./request.ts";
 

@@ -1,5 +1,5 @@
 import { ErrorList, reject } from "@device-risk-signals/contract";
-import type { Accounts, ActionRegistry, AssignedPurpose, Purposes, RejectionCause } from "../ports.ts";
+import type { Accounts, ActionRegistry, AssignedPurpose, Purposes, RejectionCause } from "../base/ports.ts";
 import { RejectedRequest } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 

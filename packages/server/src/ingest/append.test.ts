@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type EventStore, type LedgerEntry, type Sealer, Unavailable } from "../ports.ts";
+import { type EventStore, type LedgerEntry, type Sealer, Unavailable } from "../base/ports.ts";
 import { append } from "./append.ts";
 
 type Parameter<Index extends number> = Parameters<typeof append>[Index];

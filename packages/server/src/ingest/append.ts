@@ -6,7 +6,7 @@ import {
   type NewEvent,
   type Sealer,
   Unavailable,
-} from "../ports.ts";
+} from "../base/ports.ts";
 import type { Assignment } from "./admit.ts";
 import { RejectedRequest, rejectRequest } from "./request.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type SessionVerifier, VerificationPending } from "../ports.ts";
+import { type SessionVerifier, VerificationPending } from "../base/ports.ts";
 import { authenticate } from "./authenticate.ts";
 import { headersOf } from "./headers.fixture.ts";
 

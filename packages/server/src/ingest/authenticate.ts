@@ -1,7 +1,7 @@
-import { accountOf } from "../identifiers/account.ts";
-import { type Session, type SessionVerifier, VerificationPending } from "../ports.ts";
+import { accountOf } from "../base/identifiers/account.ts";
+import { type Session, type SessionVerifier, VerificationPending } from "../base/ports.ts";
 import { type IngestRequest, type RejectedRequest, rejectRequest } from "./request.ts";
-import { sourceOf } from "../identifiers/source-address.ts";
+import { sourceOf } from "../base/identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fullEvent } from "../../../../bench/src/full-event.ts";
 import { costOf } from "./cost.ts";
-import { scanText } from "../json/scan-text.ts";
+import { scanText } from "../base/json/scan-text.ts";
 
 it.each([
   [0, 0, 1],

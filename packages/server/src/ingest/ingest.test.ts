@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Unavailable } from "../ports.ts";
+import { Unavailable } from "../base/ports.ts";
 import { headersOf } from "./headers.fixture.ts";
 import { createIngest, type IngestPorts } from "./ingest.ts";
 

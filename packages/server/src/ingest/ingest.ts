@@ -21,7 +21,7 @@ import {
   type SessionVerifier,
   type OnError,
   Unavailable,
-} from "../ports.ts";
+} from "../base/ports.ts";
 import { type Admission } from "./admission.ts";
 import { admit, type AdmitOptions, assignPurpose, type Assignment } from "./admit.ts";
 import { append } from "./append.ts";
@@ -31,8 +31,8 @@ import { type IngestHeaders, readHeaders } from "./headers.ts";
 import { LimitedTasks } from "./limited-tasks.ts";
 import { type BodyLimits, freeMemory, readBody } from "./read-body.ts";
 import { readScan } from "./read-scan.ts";
-import { createScanBody, type ScanBody } from "../scanner/scan-body.ts";
-import { scanText, type TextScan } from "../json/scan-text.ts";
+import { createScanBody, type ScanBody } from "./scanner/scan-body.ts";
+import { scanText, type TextScan } from "../base/json/scan-text.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import { answerCreated, type Retry, resolveDuplicate } from "./resolve-duplicate.ts";
 import {
@@ -44,7 +44,7 @@ import {
   rejectRequest,
 } from "./request.ts";
 import type { FailureThrottle, RateThrottle, RateDecision } from "./throttle.ts";
-import { uuidv7 } from "../identifiers/uuidv7.ts";
+import { uuidv7 } from "../base/identifiers/uuidv7.ts";
 import { validate, type ValidRequest } from "./validate.ts";
 
 export interface IngestPorts {

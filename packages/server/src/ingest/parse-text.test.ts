@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseText, parseTextInTurns } from "./parse-text.ts";
-import { readJson, TextError } from "../json/read-json.ts";
+import { readJson, TextError } from "../base/json/read-json.ts";
 
 const RUNS = { numRuns: 2_000 };
 

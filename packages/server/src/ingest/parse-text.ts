@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { type ViolationCode, LIMITS } from "@device-risk-signals/contract";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { readInTurns, readJson, TextError } from "../json/read-json.ts";
+import { readInTurns, readJson, TextError } from "../base/json/read-json.ts";
 import { RejectedRequest } from "./request.ts";
-import { scanText, type TextScan } from "../json/scan-text.ts";
+import { scanText, type TextScan } from "../base/json/scan-text.ts";
 
 /**
  * Parses bytes, and rejects bytes that are not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493). `JSON.parse` does

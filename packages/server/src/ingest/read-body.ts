@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { type Gunzip, gunzip, type ZlibOptions } from "node:zlib";
-import { HostMisuse } from "../errors/host-misuse.ts";
+import { HostMisuse } from "../base/errors/host-misuse.ts";
 import type { BodyHeaders } from "./headers.ts";
 import { type ByteStream, type RejectedRequest, rejectRequest } from "./request.ts";
 

@@ -1,10 +1,10 @@
 import { parseDateTime, SCHEMA_VERSION, type TransportRequest } from "@device-risk-signals/contract";
 import { type AdoptedFields, departsFromAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ValidRequest } from "./validate.ts";
-import { CAPTURED, type Captured } from "../scanner/catalog-index.ts";
-import { readJson } from "../json/read-json.ts";
-import { ScannedProbes, spelledText } from "../scanner/scanned-probes.ts";
-import type { Scan } from "../scanner/scanner.ts";
+import { CAPTURED, type Captured } from "./scanner/catalog-index.ts";
+import { readJson } from "../base/json/read-json.ts";
+import { ScannedProbes, spelledText } from "./scanner/scanned-probes.ts";
+import type { Scan } from "./scanner/scanner.ts";
 
 const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
 
@@ -21,13 +21,13 @@ export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): Vali
   };
   const collectedAt = parseDateTime(text("collected_at"));
   // guard(false): the time of collection is a date-time
-  // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
+  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (!collectedAt) return undefined;
   let request: TransportRequest | undefined;
   const parsed = (): TransportRequest => (request ??= parse(body.toString(), scan.escapes));
   const probes = new ScannedProbes(scan, body, () => parsed().observations.probes);
   // guard(false): adopted fields follow the published schema
-  // fails: packages/server/src/scanner/scanner.test.ts › leaves an event that departs in an adopted field
+  // fails: packages/server/src/ingest/scanner/scanner.test.ts › leaves an event that departs in an adopted field
   if (probes.departures().some((departure) => departsFromAdopted(departure, adopted))) return undefined;
   return {
     attributes: {

@@ -6,7 +6,7 @@ import {
   reject,
   type Rejection,
 } from "@device-risk-signals/contract";
-import type { RejectionCause } from "../ports.ts";
+import type { RejectionCause } from "../base/ports.ts";
 
 export const EVENTS_PATH = "/api/v1/device-signal-events";
 

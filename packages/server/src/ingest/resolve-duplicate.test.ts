@@ -1,6 +1,6 @@
 import type { TransportRequest } from "@device-risk-signals/contract";
 import { expect, it } from "vitest";
-import type { LedgerEntry } from "../ports.ts";
+import type { LedgerEntry } from "../base/ports.ts";
 import { RejectedRequest } from "./request.ts";
 import { LimitedTasks } from "./limited-tasks.ts";
 import { resolveDuplicate, type ResolvePorts } from "./resolve-duplicate.ts";

@@ -7,7 +7,7 @@ import {
   type LedgerEntry,
   type Sealer,
   type StoredEvent,
-} from "../ports.ts";
+} from "../base/ports.ts";
 import type { LimitedTasks } from "./limited-tasks.ts";
 import { freeMemory } from "./read-body.ts";
 import { parseTextInTurns } from "./parse-text.ts";

@@ -1,7 +1,7 @@
-import { LimitedMap } from "../caches/limited-map.ts";
-import type { MonotonicClock } from "../ports.ts";
+import { LimitedMap } from "../base/caches/limited-map.ts";
+import type { MonotonicClock } from "../base/ports.ts";
 import type { AnswerHeaders } from "./request.ts";
-import { sourceOf } from "../identifiers/source-address.ts";
+import { sourceOf } from "../base/identifiers/source-address.ts";
 
 /**
  * Maximum number of accounts or source addresses that one throttle remembers. It first forgets the name that was unused

@@ -9,7 +9,7 @@ import {
 import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
 import { outcomesOf } from "@device-risk-signals/contract/catalog/outcomes";
-import type { EventProbes, PromotedAttributes } from "../ports.ts";
+import type { EventProbes, PromotedAttributes } from "../base/ports.ts";
 import { locateObservations } from "./locate-observations.ts";
 import { RejectedRequest } from "./request.ts";
 

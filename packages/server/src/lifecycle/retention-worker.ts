@@ -3,15 +3,15 @@ import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
-import type { DatabaseOptions } from "../postgres/database.ts";
-import type { Connection, Executor } from "../postgres/executor.ts";
-import type { OnError } from "../ports.ts";
+import type { DatabaseOptions } from "../store/postgres/database.ts";
+import type { Connection, Executor } from "../store/postgres/executor.ts";
+import type { OnError } from "../base/ports.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
 import { type HoldState, readHoldState } from "./holds/holds.ts";
-import { type DataRequestCounts, readDataRequestCounts } from "../subject-requests/data-requests.ts";
+import { type DataRequestCounts, readDataRequestCounts } from "./requests/data-requests.ts";
 import { type Expired, recordRun, readRetentionState, type RetentionState } from "./retention/runs.ts";
 import { type FailedStep, runSteps } from "./retention/steps.ts";
-import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/maintenance-lock.ts";
+import { withMaintenanceLock, tryWithMaintenanceLock } from "../store/postgres/maintenance-lock.ts";
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
@@ -57,7 +57,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
  */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   // guard(drop): an erasure that finds nothing to finish excludes no retention pass
-  // fails: packages/server/src/admin/order-worker.test.ts › erases only what other erasures have left
+  // fails: packages/server/src/serve/order-worker.test.ts › erases only what other erasures have left
   if (!(await hasUnfinishedErasures(options.attest.executor))) return;
   await withMaintenanceLock(options.database, (client) => finish(client, options));
 }

@@ -2,11 +2,11 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { KEYS_OPERATION, keyReferences } from "./active-keys.ts";
-import { signOutsideLane } from "./lane.ts";
+import { signOutsideLane } from "../../store/audit-record/lane.ts";
 import { ingested, LOG_KEY, logOf, read, STARTED } from "./log.fixture.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
-import { type SignedRecord, type Surface, SURFACES } from "./record.ts";
-import { surfaceKeyId, type SurfaceKeys } from "./surfaces.ts";
+import { type SignedRecord, type Surface, SURFACES } from "../../store/audit-record/record.ts";
+import { surfaceKeyId, type SurfaceKeys } from "../../store/audit-record/surfaces.ts";
 import { type LogItem, type Verification, verifyLog, type VerifyOptions } from "./verify.ts";
 
 type Keys = Required<SurfaceKeys>;

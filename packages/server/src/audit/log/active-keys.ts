@@ -3,8 +3,8 @@
  * rejected.
  */
 import { type KeyObject, timingSafeEqual } from "node:crypto";
-import { macOf, type SignedRecord, type Surface, SURFACES } from "./record.ts";
-import { type KeyRing, surfaceKeyId, type SurfaceKeys } from "./surfaces.ts";
+import { macOf, type SignedRecord, type Surface, SURFACES } from "../../store/audit-record/record.ts";
+import { type KeyRing, surfaceKeyId, type SurfaceKeys } from "../../store/audit-record/surfaces.ts";
 
 /**
  * The operation of an entry that activates the present MAC keys. For each surface, the references of the entry name the

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { signCheckpoint } from "./checkpoint.ts";
 import { epochReferences, originOfEpoch, verifyEpochCheckpoint } from "./epoch.ts";
 import { formatItem, parseItem } from "./export-file.ts";
-import { signOutsideLane } from "./lane.ts";
+import { signOutsideLane } from "../../store/audit-record/lane.ts";
 import { DIRECT, LOG_KEY, logKeyOf, logOf, ORIGIN, PRIVATE_KEY, read, signedEntries, STARTED } from "./log.fixture.ts";
 import { inEpoch, SURFACE_KEYS } from "./log.fixture.ts";
-import type { SignedRecord } from "./record.ts";
+import type { SignedRecord } from "../../store/audit-record/record.ts";
 import { type LogItem, type Verification, verifyLog } from "./verify.ts";
 
 const COUNT = 40;

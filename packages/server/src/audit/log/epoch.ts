@@ -1,6 +1,6 @@
 /** Epochs of a log. A database that was restored to an earlier state continues in a separate tree. */
 import { type Checkpoint, type LogKey, verifyCheckpoint } from "./checkpoint.ts";
-import type { AuditRecord } from "./record.ts";
+import type { AuditRecord } from "../../store/audit-record/record.ts";
 
 export const FIRST_EPOCH = 1;
 

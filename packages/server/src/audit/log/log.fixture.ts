@@ -1,11 +1,11 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
-import { ed25519Key } from "../../crypto/ed25519-key.ts";
+import { ed25519Key } from "../../store/crypto/ed25519-key.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./checkpoint.ts";
 import { FIRST_EPOCH, originOfEpoch } from "./epoch.ts";
-import { Lane, type LaneEntry, signOutsideLane, type SurfaceKey } from "./lane.ts";
+import { Lane, type LaneEntry, signOutsideLane, type SurfaceKey } from "../../store/audit-record/lane.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
-import type { SignedRecord, Surface } from "./record.ts";
-import type { SurfaceKeys } from "./surfaces.ts";
+import type { SignedRecord, Surface } from "../../store/audit-record/record.ts";
+import type { SurfaceKeys } from "../../store/audit-record/surfaces.ts";
 import type { LogItem } from "./verify.ts";
 
 export const ORIGIN = "drs-audit/test";

@@ -1,7 +1,7 @@
 /** Tests of logs that are read from a checkpoint on. */
 import { describe, expect, it } from "vitest";
 import { formatItem, parseItem } from "./export-file.ts";
-import { signOutsideLane } from "./lane.ts";
+import { signOutsideLane } from "../../store/audit-record/lane.ts";
 import { DIRECT, inEpoch, LOG_KEY, logOf, read, signedEntries, STARTED, SURFACE_KEYS } from "./log.fixture.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import { type LogItem, type LogStart, type Verification, verifyLog } from "./verify.ts";

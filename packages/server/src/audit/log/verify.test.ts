@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatHeader, formatItem, parseHeader, parseItem } from "./export-file.ts";
-import { Lane, signOutsideLane } from "./lane.ts";
+import { Lane, signOutsideLane } from "../../store/audit-record/lane.ts";
 import {
   DIRECT,
   INGEST,
@@ -15,7 +15,7 @@ import {
   SURFACE_KEYS,
 } from "./log.fixture.ts";
 import { leafHash } from "./merkle.ts";
-import type { SignedRecord } from "./record.ts";
+import type { SignedRecord } from "../../store/audit-record/record.ts";
 import { type LogItem, type Verification, verifyLog, type VerifyOptions } from "./verify.ts";
 
 const COUNT = 60;

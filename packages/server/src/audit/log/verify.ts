@@ -9,9 +9,9 @@ import {
   verifyEpochCheckpoint,
 } from "./epoch.ts";
 import { KEYS_OPERATION, ActiveKeys, mayChangeKeys } from "./active-keys.ts";
-import { isOfSurface, type KeyRing, type SurfaceKeys } from "./surfaces.ts";
+import { isOfSurface, type KeyRing, type SurfaceKeys } from "../../store/audit-record/surfaces.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
-import { type AuditRecord, decodeRecord, type Head, type SignedRecord } from "./record.ts";
+import { type AuditRecord, decodeRecord, type Head, type SignedRecord } from "../../store/audit-record/record.ts";
 
 /**
  * An item of a log. The items come epoch by epoch: the leaves by index, with each checkpoint after the last leaf that
@@ -456,7 +456,7 @@ class LogVerifier {
       this.#report("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`, leaf);
     } else this.#lackingKeys.valid();
     // guard(false): a process that has only the installation secret signs for no surface that has a key of its own
-    // fails: packages/server/src/service/separated.test.ts
+    // fails: packages/server/src/serve/separated.test.ts
     if (state === "replaced") {
       const what = `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`;
       this.#report("inserted", what, leaf);

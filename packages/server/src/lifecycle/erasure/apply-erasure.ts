@@ -1,15 +1,15 @@
-import { deleteActions } from "../../actions/action-table.ts";
+import { deleteActions } from "../../ingest/actions/action-table.ts";
 import { endAuditSecrets } from "../../audit/audit-secrets.ts";
-import { deleteCases } from "../../cases/cases.ts";
-import { deleteAccountId, markKeysErased, refuseAccount } from "../../accounts/accounts.ts";
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import { deleteEvents, deleteLedgerRows } from "../../events/ledger.ts";
-import { insertTombstones, renewTombstones } from "../../events/tombstones.ts";
+import { deleteCases } from "../../access/cases/cases.ts";
+import { deleteAccountId, markKeysErased, refuseAccount } from "../../store/accounts/accounts.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import { deleteEvents, deleteLedgerRows } from "../../store/events/ledger.ts";
+import { insertTombstones, renewTombstones } from "../../store/events/tombstones.ts";
 import { deleteFeatures } from "../../features/erase-features.ts";
-import { recordApplied } from "../../journal/applied-entries.ts";
-import type { ErasureEntry } from "../../journal/journal.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { deleteTokens } from "../../sessions/opaque-tokens.ts";
+import { recordApplied } from "../journal/applied-entries.ts";
+import type { ErasureEntry } from "../journal/journal.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import { deleteTokens } from "../../ingest/sessions/opaque-tokens.ts";
 import { copyHeldEvents, type ErasedIds, findHeldOfErasure, type OnUnreadable } from "../holds/copy-held-events.ts";
 import {
   countCopiesErasedBy,
@@ -73,7 +73,7 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   const tokens = await deleteTokens(executor, account);
   const actions = await deleteActions(executor, account);
   // guard(drop): the cases of an erased account are deleted
-  // fails: packages/server/src/admin/cases.test.ts › are deleted by the erasure
+  // fails: packages/server/src/http/admin/cases.test.ts › are deleted by the erasure
   await deleteCases(executor, account);
   await addToErasure(executor, sequence, { tokens, actions });
 }

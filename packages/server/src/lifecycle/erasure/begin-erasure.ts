@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { escapeLiteral } from "pg";
-import { ensureAccountId } from "../../accounts/accounts.ts";
+import { ensureAccountId } from "../../store/accounts/accounts.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import type { CopySealers } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import { findEndingRestrictions } from "../restrictions/restrictions.ts";
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { OwnerTransaction, Transaction } from "../../postgres/executor.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import type { OwnerTransaction, Transaction } from "../../store/postgres/executor.ts";
 import {
   branchesOf,
   findPartitions,
@@ -14,15 +14,15 @@ import {
   RECENT_MS,
   releasingLocks,
   SAMPLE_PARTITION,
-} from "../../events/partition-slices.ts";
-import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
+} from "../../store/events/partition-slices.ts";
+import { appendEntry, type AppendEntryPorts } from "../journal/append-entry.ts";
 import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
 import { findIdsToErase } from "./find-ids-to-erase.ts";
-import { composed, queryComposed } from "../../postgres/statement.ts";
-import { excludeIngestion } from "../../events/exclude-ingestion.ts";
-import type { ErasureEntry } from "../../journal/journal.ts";
+import { composed, queryComposed } from "../../store/postgres/statement.ts";
+import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
+import type { ErasureEntry } from "../journal/journal.ts";
 import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
-import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
+import { lockHolds, lockJournal } from "../../store/postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendEntryPorts, CopySealers {
   readonly pseudonymizer: Pseudonymizer;

@@ -1,8 +1,8 @@
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import { searchEventsOf, subjectSearch } from "../../events/search-events.ts";
-import type { ErasureEntry } from "../../journal/journal.ts";
-import { readPurposeIds } from "../../policy/policy-table.ts";
-import type { Executor } from "../../postgres/executor.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import { searchEventsOf, subjectSearch } from "../../store/events/search-events.ts";
+import type { ErasureEntry } from "../journal/journal.ts";
+import { readPurposeIds } from "../../purposes/policy-table.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
 import { accountsToErase, namesOf } from "../holds/known-names.ts";
 import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 

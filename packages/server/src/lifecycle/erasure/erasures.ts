@@ -1,7 +1,7 @@
-import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
-import type { ErasureEntry, ErasureKind } from "../../journal/journal.ts";
-import { instant } from "../../postgres/instant.ts";
-import { narrowed, query, sql } from "../../postgres/statement.ts";
+import type { Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
+import type { ErasureEntry, ErasureKind } from "../journal/journal.ts";
+import { instant } from "../../store/postgres/instant.ts";
+import { narrowed, query, sql } from "../../store/postgres/statement.ts";
 
 /** What the register of erasures records, in addition to the entry: who ordered the erasure, and why. */
 export interface ErasureRecord {

@@ -1,8 +1,8 @@
-import { findAccountId, findKeyIds } from "../../accounts/accounts.ts";
-import { receivedAtOf } from "../../events/read-events.ts";
-import { NOT_ERASED, searchEventsOf, subjectSearch } from "../../events/search-events.ts";
+import { findAccountId, findKeyIds } from "../../store/accounts/accounts.ts";
+import { receivedAtOf } from "../../store/events/read-events.ts";
+import { NOT_ERASED, searchEventsOf, subjectSearch } from "../../store/events/search-events.ts";
 import { findEventsWithFeatures } from "../../features/erase-features.ts";
-import type { Executor } from "../../postgres/executor.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
 import type { ErasedIds } from "../holds/copy-held-events.ts";
 import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import type { ErasureSubject } from "./plan-erasure.ts";

@@ -1,15 +1,15 @@
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { writeAudit } from "../../audit/audit.ts";
-import { inTransactionOn } from "../../postgres/database.ts";
-import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
-import { instant } from "../../postgres/instant.ts";
+import { inTransactionOn } from "../../store/postgres/database.ts";
+import type { Connection, Executor, Transaction } from "../../store/postgres/executor.ts";
+import { instant } from "../../store/postgres/instant.ts";
 import { deleteFeaturesOfKey } from "../../features/erase-features.ts";
-import { groupByPartition } from "../../events/partition-slices.ts";
-import { excludeIngestion } from "../../events/exclude-ingestion.ts";
+import { groupByPartition } from "../../store/events/partition-slices.ts";
+import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
 import { type ErasureRow, findErasures } from "./erasures.ts";
-import { insertTombstones, type LedgerRow } from "../../events/tombstones.ts";
-import { query, queryRow, sql } from "../../postgres/statement.ts";
+import { insertTombstones, type LedgerRow } from "../../store/events/tombstones.ts";
+import { query, queryRow, sql } from "../../store/postgres/statement.ts";
 
 /** Number of ledger rows that are processed together. */
 const BATCH = 5_000;

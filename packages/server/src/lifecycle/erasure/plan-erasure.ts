@@ -1,12 +1,17 @@
-import { findKeyIds } from "../../accounts/accounts.ts";
-import { countActions } from "../../actions/action-table.ts";
-import { findExportsToRecall } from "../../exports/export-table.ts";
+import { findKeyIds } from "../../store/accounts/accounts.ts";
+import { countActions } from "../../ingest/actions/action-table.ts";
+import { findExportsToRecall } from "../../features/exports/export-table.ts";
 import { countFeatures } from "../../features/erase-features.ts";
-import { countTokens } from "../../sessions/opaque-tokens.ts";
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor } from "../../postgres/executor.ts";
-import { countByHoldState, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
-import { queryComposed, sql, type Statement } from "../../postgres/statement.ts";
+import { countTokens } from "../../ingest/sessions/opaque-tokens.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import {
+  countByHoldState,
+  type EventSubject,
+  SUBJECT_CONDITIONS,
+  subjectValues,
+} from "../../store/events/search-events.ts";
+import { queryComposed, sql, type Statement } from "../../store/postgres/statement.ts";
 
 /**
  * The subject of an erasure. The subject is one purpose of an account if, for example, the consent to this purpose was
@@ -108,6 +113,6 @@ export const isNothing = ({
   exports,
 }: ErasurePlan): boolean =>
   // guard(right): an erasure recalls exported rows even if nothing else is left
-  // fails: packages/server/src/exports/repeat-and-recall.test.ts › values have expired
+  // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › values have expired
   exports.length === 0 &&
   [events, held, idempotency_keys, tokens, actions, keys, features].every((count) => count === 0);

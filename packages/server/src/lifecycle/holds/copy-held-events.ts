@@ -1,7 +1,7 @@
-import { areKeysDestroyed, type Sealer, type StoredEvent } from "../../ports.ts";
-import { isUnreadable, type Unreadable } from "../../crypto/open-if-readable.ts";
-import type { Executor, Transaction } from "../../postgres/executor.ts";
-import { EVENT_COLUMNS, EVENT_TYPES, type SealedRow, storedEvent } from "../../events/event-row.ts";
+import { areKeysDestroyed, type Sealer, type StoredEvent } from "../../base/ports.ts";
+import { isUnreadable, type Unreadable } from "../../store/crypto/open-if-readable.ts";
+import type { Executor, Transaction } from "../../store/postgres/executor.ts";
+import { EVENT_COLUMNS, EVENT_TYPES, type SealedRow, storedEvent } from "../../store/events/event-row.ts";
 import {
   type Bind,
   branchesOf,
@@ -12,10 +12,10 @@ import {
   releasingLocks,
   SAMPLE_PARTITION,
   slicesOf,
-} from "../../events/partition-slices.ts";
-import { receivedAtOf } from "../../events/read-events.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import { composed, query, queryComposed, queryRow, sql } from "../../postgres/statement.ts";
+} from "../../store/events/partition-slices.ts";
+import { receivedAtOf } from "../../store/events/read-events.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import { composed, query, queryComposed, queryRow, sql } from "../../store/postgres/statement.ts";
 import { arePermanentlyLost, LOST } from "./permanently-lost.ts";
 
 /** Maximum number of full keys that one statement finds. */

@@ -1,17 +1,17 @@
 /**
  * Copies the feature values of held events. These copies belong to the copy of their event, and are deleted with it.
  */
-import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
-import { isUnreadable } from "../../crypto/open-if-readable.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import { BEFORE_ALL, type FullKey } from "../../events/event-row.ts";
-import { type Partition, releasingLocks } from "../../events/partition-slices.ts";
-import { receivedAtOf } from "../../events/read-events.ts";
+import type { FeatureSealer } from "../../store/crypto/feature-sealer.ts";
+import { isUnreadable } from "../../store/crypto/open-if-readable.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import { BEFORE_ALL, type FullKey } from "../../store/events/event-row.ts";
+import { type Partition, releasingLocks } from "../../store/events/partition-slices.ts";
+import { receivedAtOf } from "../../store/events/read-events.ts";
 import { type FeatureRow, findStoredRows, ROW_COLUMNS, ROW_TYPES } from "../../features/feature-rows.ts";
-import { areKeysDestroyed } from "../../ports.ts";
-import type { Executor, Transaction } from "../../postgres/executor.ts";
-import { instant } from "../../postgres/instant.ts";
-import { query, type RowOf, sql } from "../../postgres/statement.ts";
+import { areKeysDestroyed } from "../../base/ports.ts";
+import type { Executor, Transaction } from "../../store/postgres/executor.ts";
+import { instant } from "../../store/postgres/instant.ts";
+import { query, type RowOf, sql } from "../../store/postgres/statement.ts";
 import type { ErasedIds, OnUnreadable } from "./copy-held-events.ts";
 import { arePermanentlyLost, LOST } from "./permanently-lost.ts";
 

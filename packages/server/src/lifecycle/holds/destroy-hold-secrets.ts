@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { holdSecretName } from "../../crypto/sealer.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import { inTransactionOn } from "../../postgres/database.ts";
-import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
-import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
-import type { ErasureEntry } from "../../journal/journal.ts";
-import { lockJournal } from "../../postgres/advisory-locks.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { holdSecretName } from "../../store/crypto/sealer.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import { inTransactionOn } from "../../store/postgres/database.ts";
+import type { Connection, Executor, Transaction } from "../../store/postgres/executor.ts";
+import { appendEntry, type AppendEntryPorts } from "../journal/append-entry.ts";
+import type { ErasureEntry } from "../journal/journal.ts";
+import { lockJournal } from "../../store/postgres/advisory-locks.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 
 export interface HoldEndPorts extends Omit<AppendEntryPorts, "journal"> {
   readonly secrets: Secrets;

@@ -1,10 +1,10 @@
 /** Effects of an erasure on copies of held events. */
-import { scheduleIdempotencyKeyDeletion } from "../../events/ledger.ts";
-import { receivedAtOf } from "../../events/read-events.ts";
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import { insertTombstones, type KeyName, renewTombstones } from "../../events/tombstones.ts";
-import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { scheduleIdempotencyKeyDeletion } from "../../store/events/ledger.ts";
+import { receivedAtOf } from "../../store/events/read-events.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import { insertTombstones, type KeyName, renewTombstones } from "../../store/events/tombstones.ts";
+import type { Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 
 /** The events `$1`, received at `$2`. With `IS_NAMED`, a statement finds their copies `c`. */
 const NAMED = `unnest($1::uuid[], $2::timestamptz[]) as named (event_id, received_at)`;

@@ -2,7 +2,7 @@
  * Places, reviews and lifts holds in the database, and appends each order to the erasure journal, from which a restored
  * database gets it again.
  */
-import { appendOrder, type AppendEntryPorts } from "../../journal/append-entry.ts";
+import { appendOrder, type AppendEntryPorts } from "../journal/append-entry.ts";
 import {
   type HeldSubject,
   type HoldLiftedEntry,
@@ -10,12 +10,12 @@ import {
   type HoldPlacedEntry,
   type HoldReviewedEntry,
   REPLAYED,
-} from "../../journal/journal.ts";
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import { holdSecretName } from "../../crypto/sealer.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { receivedAtOf } from "../../events/read-events.ts";
+} from "../journal/journal.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import { holdSecretName } from "../../store/crypto/sealer.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import { receivedAtOf } from "../../store/events/read-events.ts";
 import {
   type HoldReview,
   type HoldSubject,
@@ -26,7 +26,7 @@ import {
   reviewHold,
 } from "./holds.ts";
 import { renewHoldSecrets } from "./renew-hold-secrets.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 
 export interface HoldOrderPorts extends AppendEntryPorts {
   readonly pseudonymizer: Pseudonymizer;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { asUnavailable } from "../../postgres/errors.ts";
-import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
-import { OperatorError } from "../../errors/operator-error.ts";
-import { receivedAtOf } from "../../events/read-events.ts";
-import { releasingLocks } from "../../events/partition-slices.ts";
+import { asUnavailable } from "../../store/postgres/errors.ts";
+import type { Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
+import { OperatorError } from "../../base/errors/operator-error.ts";
+import { receivedAtOf } from "../../store/events/read-events.ts";
+import { releasingLocks } from "../../store/events/partition-slices.ts";
 import {
   countLive,
   countStored,
@@ -11,10 +11,10 @@ import {
   type EventSubject,
   forSubjects,
   subjectValues,
-} from "../../events/search-events.ts";
-import { instant } from "../../postgres/instant.ts";
-import { lockHolds } from "../../postgres/advisory-locks.ts";
-import { narrowed, query, queryRow, sql, type Statement } from "../../postgres/statement.ts";
+} from "../../store/events/search-events.ts";
+import { instant } from "../../store/postgres/instant.ts";
+import { lockHolds } from "../../store/postgres/advisory-locks.ts";
+import { narrowed, query, queryRow, sql, type Statement } from "../../store/postgres/statement.ts";
 
 /** The subject of a hold. */
 export interface HoldSubject {

@@ -2,10 +2,10 @@
  * Lists the names in the database. The journal contains only keyed MACs, and a caller compares them with the MACs of
  * these names.
  */
-import { findPartitions } from "../../events/partition-slices.ts";
-import { eventSearch, searchEvents } from "../../events/search-events.ts";
-import type { Executor } from "../../postgres/executor.ts";
-import { query, sql, type Statement } from "../../postgres/statement.ts";
+import { findPartitions } from "../../store/events/partition-slices.ts";
+import { eventSearch, searchEvents } from "../../store/events/search-events.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import { query, sql, type Statement } from "../../store/postgres/statement.ts";
 
 /** Maximum number of names that one query returns. */
 const PAGE = 10_000;

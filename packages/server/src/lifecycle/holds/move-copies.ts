@@ -1,4 +1,4 @@
-import { openIfReadable } from "../../crypto/open-if-readable.ts";
+import { openIfReadable } from "../../store/crypto/open-if-readable.ts";
 import {
   BEFORE_ALL,
   EVENT_COLUMNS,
@@ -6,12 +6,12 @@ import {
   type FullKey,
   type SealedRow,
   storedEvent,
-} from "../../events/event-row.ts";
-import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import type { Sealer } from "../../ports.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { query, sql } from "../../postgres/statement.ts";
+} from "../../store/events/event-row.ts";
+import type { FeatureSealer } from "../../store/crypto/feature-sealer.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import type { Sealer } from "../../base/ports.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 import { moveFeatures } from "./copy-held-features.ts";
 
 /** Number of copies whose payloads are in memory at once. */

@@ -1,6 +1,6 @@
-import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import type { Executor } from "../../postgres/executor.ts";
+import { isAcceptedLoss } from "../../store/accounts/secret-losses.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
 
 /**
  * The payload of a copy whose original can't be opened, for example after a loss of secrets. Such a copy has only

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { holdSecretName } from "../../crypto/sealer.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { holdSecretName } from "../../store/crypto/sealer.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 import { addHoldSecrets, HOLD_SECRET } from "./holds.ts";
 
 /**

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { makeCredentials } from "../../../../../e2e/support/parties.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
-import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
+import type { Executor, OwnerConnection, OwnerTransaction } from "../../store/postgres/executor.ts";
 import { applyHoldOrder } from "./hold-orders.ts";
 import { type ResolveOptions, resolveHolds } from "./resolve-holds.ts";
 import { SearchBackoff } from "./search-backoff.ts";

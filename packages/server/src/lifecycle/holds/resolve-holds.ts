@@ -1,8 +1,8 @@
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor, OwnerExecutor } from "../../postgres/executor.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import type { Executor, OwnerExecutor } from "../../store/postgres/executor.ts";
 import { namesOf, type SubjectKind } from "./known-names.ts";
 import type { SearchBackoff } from "./search-backoff.ts";
-import { narrowed, query, sql, type Statement } from "../../postgres/statement.ts";
+import { narrowed, query, sql, type Statement } from "../../store/postgres/statement.ts";
 
 interface UnresolvedHold {
   readonly hold_id: string;

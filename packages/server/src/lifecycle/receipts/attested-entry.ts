@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { hasCode, OperatorError } from "../../errors/operator-error.ts";
-import type { KnownEntry } from "../../journal/chain.ts";
+import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
+import type { KnownEntry } from "../journal/chain.ts";
 import { type ReceiptSigner, verifyReceipt } from "./receipt-signer.ts";
 
 /** The part of a receipt about the journal. */

@@ -9,9 +9,9 @@ import {
   importSPKI,
   type JWK,
 } from "jose";
-import { hasCode, OperatorError } from "../../errors/operator-error.ts";
-import { ed25519Key } from "../../crypto/ed25519-key.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
+import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
+import { ed25519Key } from "../../store/crypto/ed25519-key.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
 
 const ALGORITHM = "Ed25519";
 const TYPE = "drs-receipt+jws";

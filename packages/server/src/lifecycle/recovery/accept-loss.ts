@@ -1,13 +1,13 @@
-import { hasCode, OperatorError } from "../../errors/operator-error.ts";
+import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../../audit/audit.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import type { AppendEntryPorts } from "../../journal/append-entry.ts";
-import { type KnownEntry, readChain } from "../../journal/chain.ts";
-import type { EntryCodec } from "../../journal/entry-codec.ts";
-import { findApplied, recordAcceptedLoss } from "../../journal/applied-entries.ts";
-import { type ErasureJournal, createLossExistsError } from "../../journal/journal.ts";
-import { lockJournal } from "../../postgres/advisory-locks.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import type { AppendEntryPorts } from "../journal/append-entry.ts";
+import { type KnownEntry, readChain } from "../journal/chain.ts";
+import type { EntryCodec } from "../journal/entry-codec.ts";
+import { findApplied, recordAcceptedLoss } from "../journal/applied-entries.ts";
+import { type ErasureJournal, createLossExistsError } from "../journal/journal.ts";
+import { lockJournal } from "../../store/postgres/advisory-locks.ts";
 
 export interface LossStatement extends Agent {
   readonly sequence: number;

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectAsOwner } from "../../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
-import { type NewEvent, Unavailable } from "../../ports.ts";
-import { accountSecretName } from "../../crypto/sealer.ts";
-import { partitionSecretName } from "../../crypto/partition-secrets.ts";
-import { inTransactionOn } from "../../postgres/database.ts";
-import { PostgresEventStore } from "../../events/event-store.ts";
-import { newEvent } from "../../events/new-event.fixture.ts";
+import { type NewEvent, Unavailable } from "../../base/ports.ts";
+import { accountSecretName } from "../../store/crypto/sealer.ts";
+import { partitionSecretName } from "../../store/crypto/partition-secrets.ts";
+import { inTransactionOn } from "../../store/postgres/database.ts";
+import { PostgresEventStore } from "../../store/events/event-store.ts";
+import { newEvent } from "../../store/events/new-event.fixture.ts";
 import { acceptSecretLoss } from "./accept-secret-loss.ts";
 import { lostInUse } from "./lost-secrets.ts";
 

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { addPartitionSecrets } from "../../events/partitions.ts";
+import { addPartitionSecrets } from "../../store/events/partitions.ts";
 import { addFeatureSecrets } from "../../features/feature-partitions.ts";
-import { recordSecretLoss } from "../../accounts/secret-losses.ts";
+import { recordSecretLoss } from "../../store/accounts/secret-losses.ts";
 import { renewHoldSecrets } from "../holds/renew-hold-secrets.ts";
 import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
-import { partitionSecretName } from "../../crypto/partition-secrets.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
+import { partitionSecretName } from "../../store/crypto/partition-secrets.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../../audit/audit.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { releasingLocks } from "../../events/partition-slices.ts";
-import { excludeIngestion } from "../../events/exclude-ingestion.ts";
-import { lockHolds } from "../../postgres/advisory-locks.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import { releasingLocks } from "../../store/events/partition-slices.ts";
+import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
+import { lockHolds } from "../../store/postgres/advisory-locks.ts";
 
 export interface SecretLossPorts {
   readonly secrets: Secrets;

@@ -1,7 +1,7 @@
 /** Compares the database and the key store with the erasure journal. */
-import { plural } from "../../messages/plural.ts";
-import type { KeyStore } from "../../crypto/key-store.ts";
-import { listAcceptedEntryLosses, findLatestApplied, listUnappliedLosses } from "../../journal/applied-entries.ts";
+import { plural } from "../../base/messages/plural.ts";
+import type { KeyStore } from "../../store/crypto/key-store.ts";
+import { listAcceptedEntryLosses, findLatestApplied, listUnappliedLosses } from "../journal/applied-entries.ts";
 import {
   type ComparedEntries,
   compareEntries,
@@ -9,14 +9,14 @@ import {
   type Link,
   type LostLink,
   readChain,
-} from "../../journal/chain.ts";
-import type { EntryCodec } from "../../journal/entry-codec.ts";
-import type { EntryReference, ErasureJournal } from "../../journal/journal.ts";
-import { readLatestEntry, readWatermark } from "../../journal/key-store-watermark.ts";
-import { lockJournal } from "../../postgres/advisory-locks.ts";
-import { type DatabaseOptions, inTransactionOn, withClient } from "../../postgres/database.ts";
-import type { Executor } from "../../postgres/executor.ts";
-import { OperatorError } from "../../errors/operator-error.ts";
+} from "../journal/chain.ts";
+import type { EntryCodec } from "../journal/entry-codec.ts";
+import type { EntryReference, ErasureJournal } from "../journal/journal.ts";
+import { readLatestEntry, readWatermark } from "../journal/key-store-watermark.ts";
+import { lockJournal } from "../../store/postgres/advisory-locks.ts";
+import { type DatabaseOptions, inTransactionOn, withClient } from "../../store/postgres/database.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import { OperatorError } from "../../base/errors/operator-error.ts";
 
 /** The result of comparing the database, the key store and the journal. */
 export interface Comparison extends ComparedEntries {

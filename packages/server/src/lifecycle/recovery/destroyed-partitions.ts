@@ -3,10 +3,10 @@
  * were dropped since that copy, and audit secrets of accounts that were erased since.
  */
 import { auditSecretName } from "../../audit/personal-detail.ts";
-import { partitionSecretName } from "../../crypto/partition-secrets.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import type { Executor } from "../../postgres/executor.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import { partitionSecretName } from "../../store/crypto/partition-secrets.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 
 /**
  * Number of the latest destructions that a running server checks. They are enough to notice that the key store was

@@ -1,8 +1,8 @@
 /** Secrets that were destroyed on purpose, although a restored database still names them. They are not lost. */
-import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
-import { hasCode, OperatorError } from "../../errors/operator-error.ts";
-import { type ErasureEntry, isErasure } from "../../journal/journal.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
+import { accountSecretName, holdSecretName } from "../../store/crypto/sealer.ts";
+import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
+import { type ErasureEntry, isErasure } from "../journal/journal.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import type { Comparison } from "./compare-with-journal.ts";
 

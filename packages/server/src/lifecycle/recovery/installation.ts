@@ -1,11 +1,11 @@
 /** Checks that the key store belongs to the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Executor } from "../../postgres/executor.ts";
-import { OperatorError } from "../../errors/operator-error.ts";
-import { deriveKey } from "../../crypto/derive-key.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import { OperatorError } from "../../base/errors/operator-error.ts";
+import { deriveKey } from "../../store/crypto/derive-key.ts";
 import { findLostSecrets } from "./lost-secrets.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import { query, sql } from "../../postgres/statement.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
 
 const READ_INSTALLATION = sql("select installation_id, key_check from installation", [], {
   installation_id: "uuid",

@@ -1,17 +1,17 @@
 /** Secrets that an older copy of the key store lacks, and what was sealed under them. */
-import type { Executor } from "../../postgres/executor.ts";
-import { instant } from "../../postgres/instant.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import { instant } from "../../store/postgres/instant.ts";
 import {
   findPartitions,
   PARTITION_COLUMNS,
   PARTITION_TYPES,
   partitionQuery,
   queryPartitions,
-} from "../../events/partition-slices.ts";
-import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
-import { partitionSecretName } from "../../crypto/partition-secrets.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import { query, sql, type Statement } from "../../postgres/statement.ts";
+} from "../../store/events/partition-slices.ts";
+import { accountSecretName, holdSecretName } from "../../store/crypto/sealer.ts";
+import { partitionSecretName } from "../../store/crypto/partition-secrets.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import { query, sql, type Statement } from "../../store/postgres/statement.ts";
 import { HOLD_SECRET } from "../holds/holds.ts";
 
 /**

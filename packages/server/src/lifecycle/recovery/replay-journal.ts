@@ -1,4 +1,4 @@
-import { hasCode, OperatorError } from "../../errors/operator-error.ts";
+import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { destroySecrets } from "../holds/destroy-hold-secrets.ts";
@@ -8,34 +8,34 @@ import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
 import { applyRestrictionOrder } from "../restrictions/restriction-orders.ts";
-import { Unavailable } from "../../ports.ts";
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Secrets } from "../../crypto/secrets.ts";
-import { withMaintenanceLock } from "../../postgres/maintenance-lock.ts";
-import { type DatabaseOptions, inTransactionOn, type OwnerDatabase, withOwner } from "../../postgres/database.ts";
-import { sqlState } from "../../postgres/errors.ts";
-import type { Executor, OwnerConnection, OwnerTransaction } from "../../postgres/executor.ts";
-import { SQL_STATES } from "../../postgres/sql-states.ts";
-import { releasingLocks } from "../../events/partition-slices.ts";
-import { ensureFormerAccountId } from "../../accounts/accounts.ts";
+import { Unavailable } from "../../base/ports.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import type { Secrets } from "../../store/crypto/secrets.ts";
+import { withMaintenanceLock } from "../../store/postgres/maintenance-lock.ts";
+import { type DatabaseOptions, inTransactionOn, type OwnerDatabase, withOwner } from "../../store/postgres/database.ts";
+import { sqlState } from "../../store/postgres/errors.ts";
+import type { Executor, OwnerConnection, OwnerTransaction } from "../../store/postgres/executor.ts";
+import { SQL_STATES } from "../../store/postgres/sql-states.ts";
+import { releasingLocks } from "../../store/events/partition-slices.ts";
+import { ensureFormerAccountId } from "../../store/accounts/accounts.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import { ErasedSubjectSearch } from "../erasure/erased-subjects.ts";
 import { findIdsToErase } from "../erasure/find-ids-to-erase.ts";
 import { findErasedSecrets } from "../erasure/erasures.ts";
-import { type EntryLink, type Link, type LostLink, readChain } from "../../journal/chain.ts";
+import { type EntryLink, type Link, type LostLink, readChain } from "../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
 import { destroyRestoredSecrets, findUndestroyed, undestroyedOf } from "./destroyed-partitions.ts";
-import { excludeIngestion } from "../../events/exclude-ingestion.ts";
+import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
 import {
   findApplied,
   findLatestApplied,
   listUnappliedLosses,
   recordAcceptedLoss,
   recordApplied,
-} from "../../journal/applied-entries.ts";
-import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
+} from "../journal/applied-entries.ts";
+import { readWatermark, writeWatermark } from "../journal/key-store-watermark.ts";
 import {
   type ErasureEntry,
   type ErasureJournal,
@@ -43,8 +43,8 @@ import {
   isHoldOrder,
   type OrderEntry,
   REPLAYED,
-} from "../../journal/journal.ts";
-import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
+} from "../journal/journal.ts";
+import { lockHolds, lockJournal } from "../../store/postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts, CopySealers {
   /**

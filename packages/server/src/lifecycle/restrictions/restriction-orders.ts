@@ -2,18 +2,18 @@
  * Places and lifts restrictions in the database, and appends each order to the erasure journal, from which a restored
  * database gets it again.
  */
-import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import { type AppendEntryPorts, appendOrder } from "../../journal/append-entry.ts";
+import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import { type AppendEntryPorts, appendOrder } from "../journal/append-entry.ts";
 import {
   REPLAYED,
   type RestrictionLiftedEntry,
   type RestrictionOrderEntry,
   type RestrictionPlacedEntry,
-} from "../../journal/journal.ts";
-import { lockJournal } from "../../postgres/advisory-locks.ts";
-import type { OwnerTransaction } from "../../postgres/executor.ts";
-import { query, sql } from "../../postgres/statement.ts";
-import type { Clock } from "../../ports.ts";
+} from "../journal/journal.ts";
+import { lockJournal } from "../../store/postgres/advisory-locks.ts";
+import type { OwnerTransaction } from "../../store/postgres/executor.ts";
+import { query, sql } from "../../store/postgres/statement.ts";
+import type { Clock } from "../../base/ports.ts";
 import {
   applyRestrictions,
   type Lift,

@@ -3,8 +3,8 @@ import { AWAITED_LOCKS } from "../../../../../e2e/support/database.ts";
 import { until } from "../../../../../e2e/support/embedded.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
-import { inOwnerTransaction } from "../../postgres/database.ts";
-import { listEvents } from "../../events/read-events.ts";
+import { inOwnerTransaction } from "../../store/postgres/database.ts";
+import { listEvents } from "../../store/events/read-events.ts";
 import { placeRestriction } from "./restrictions.ts";
 
 const opened = useTestSystem();

@@ -1,12 +1,12 @@
 /** Restrictions of processing and objections to it (GDPR, articles 18 and 21), in the database. */
 import { randomUUID } from "node:crypto";
-import { OperatorError } from "../../errors/operator-error.ts";
-import { releasingLocks } from "../../events/partition-slices.ts";
-import { countUnrestricted, type EventSubject } from "../../events/search-events.ts";
-import type { RestrictionArticle } from "../../journal/journal.ts";
-import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
-import { instant } from "../../postgres/instant.ts";
-import { narrowed, query, sql } from "../../postgres/statement.ts";
+import { OperatorError } from "../../base/errors/operator-error.ts";
+import { releasingLocks } from "../../store/events/partition-slices.ts";
+import { countUnrestricted, type EventSubject } from "../../store/events/search-events.ts";
+import type { RestrictionArticle } from "../journal/journal.ts";
+import type { Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
+import { instant } from "../../store/postgres/instant.ts";
+import { narrowed, query, sql } from "../../store/postgres/statement.ts";
 
 export interface NewRestriction {
   readonly account: string;

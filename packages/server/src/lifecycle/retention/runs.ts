@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { inTransactionOn } from "../../postgres/database.ts";
-import type { Connection, Executor, Transaction } from "../../postgres/executor.ts";
-import { PARTITION_COLUMNS, PARTITION_TYPES, partitionQuery, queryPartitions } from "../../events/partition-slices.ts";
-import { instant } from "../../postgres/instant.ts";
-import { query, queryRow, sql } from "../../postgres/statement.ts";
+import { inTransactionOn } from "../../store/postgres/database.ts";
+import type { Connection, Executor, Transaction } from "../../store/postgres/executor.ts";
+import {
+  PARTITION_COLUMNS,
+  PARTITION_TYPES,
+  partitionQuery,
+  queryPartitions,
+} from "../../store/events/partition-slices.ts";
+import { instant } from "../../store/postgres/instant.ts";
+import { query, queryRow, sql } from "../../store/postgres/statement.ts";
 
 /**
  * The counts of a pass. `copies` are deleted copies of events that no hold covers any more; `features` are deleted rows

@@ -1,5 +1,5 @@
-import { OperatorError } from "../../errors/operator-error.ts";
-import { sqlState } from "../../postgres/errors.ts";
+import { OperatorError } from "../../base/errors/operator-error.ts";
+import { sqlState } from "../../store/postgres/errors.ts";
 
 /** A step of a pass, with its name for the audit. */
 export interface Step {

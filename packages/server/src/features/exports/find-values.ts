@@ -1,0 +1,91 @@
+/** Finds the stored values that existed at the time of each label. */
+import { receivedAtOf } from "../../store/events/read-events.ts";
+import type { FeatureSealer } from "../../store/crypto/feature-sealer.ts";
+import type { LayerRow } from "../decisions.ts";
+import { findRowsAsOf } from "../feature-rows-as-of.ts";
+import { sealedOf } from "../open-row.ts";
+import { decodeValues } from "../feature-payload.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import type { Label } from "./labels.ts";
+import type { Cell } from "./table.ts";
+
+export interface FoundValues {
+  readonly account: string;
+  readonly actionId: string;
+  readonly eventId: string;
+  readonly receivedAt: string;
+  /** The time at which the last of the values was stored. */
+  readonly extractedAt: string;
+  /** The values in the order of the features. */
+  readonly cells: readonly Cell[];
+}
+
+export interface ValuePorts {
+  readonly executor: Executor;
+  readonly sealer: FeatureSealer;
+}
+
+export interface ValueScope {
+  readonly purpose: number;
+  /** `id@version`. */
+  readonly features: readonly string[];
+  /** The layers of the purpose that have a feature of the export. */
+  readonly layers: readonly LayerRow[];
+  /** Whether the clock of the export is `known`. */
+  readonly isKnown: boolean;
+  /** A timestamp of PostgreSQL. Values that were stored later are not found. */
+  readonly watermark: string;
+}
+
+/** Finds the sealed values for each label, by its place. */
+export function findSealed(
+  executor: Executor,
+  { purpose, layers, isKnown, watermark }: Omit<ValueScope, "features">,
+  labels: readonly Label[],
+): ReturnType<typeof findRowsAsOf> {
+  const subjects = labels.map(({ subject, at }) =>
+    subject.kind === "event"
+      ? { ...subject, at, receivedAt: receivedAtOf(subject.eventId).getTime() }
+      : { ...subject, at },
+  );
+  return findRowsAsOf(executor, subjects, { purpose, layers: layers.map(({ layer }) => layer), isKnown, watermark });
+}
+
+/** Finds the values for each label, from the newest event that the clock allows. Restricted accounts have no values. */
+export async function findValues(
+  { executor, sealer }: ValuePorts,
+  scope: ValueScope,
+  labels: readonly Label[],
+): Promise<readonly (FoundValues | undefined)[]> {
+  const { features, layers } = scope;
+  const rows = await findSealed(executor, scope, labels);
+  const all = [...rows.values()].flat();
+  const opened = await sealer.openMany(all.map(sealedOf));
+  const bytesOf = new Map(all.map((row, index) => [row, opened[index]]));
+  // If two layers have a feature, the first one counts.
+  const byLayer = layers.toSorted((a, b) => a.layer - b.layer);
+  const placesOf = new Map(byLayer.map(({ layer, members }) => [layer, members.map((name) => features.indexOf(name))]));
+  return labels.map((_, place) => {
+    const own = rows.get(place);
+    const [first] = own ?? [];
+    if (!own || !first) return undefined;
+    const cells = Array.from(features, () => NOT_COMPUTED);
+    let extractedAt = "";
+    for (const row of own.toSorted((a, b) => a.layer - b.layer)) {
+      if (row.extracted_at > extractedAt) extractedAt = row.extracted_at;
+      const bytes = bytesOf.get(row);
+      const values = bytes && decodeValues(bytes);
+      for (const [member, column] of (placesOf.get(row.layer) ?? []).entries()) {
+        if (column === -1 || cells[column] !== NOT_COMPUTED) continue;
+        cells[column] = values?.[member] ?? UNREADABLE;
+      }
+    }
+    const { account, action_id: actionId, event_id: eventId, received_at: receivedAt } = first;
+    return { account, actionId, eventId, receivedAt, extractedAt, cells };
+  });
+}
+
+/** The cell of a feature whose stored values can't be opened. */
+const UNREADABLE: Cell = { value: null, state: "unreadable" };
+/** The cell of a feature of which the event has no value, although it has values of another layer. */
+const NOT_COMPUTED: Cell = { value: null, state: "not-computed" };

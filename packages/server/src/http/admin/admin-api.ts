@@ -1,0 +1,420 @@
+/**
+ * The admin API as a request listener. It authenticates, authorises and validates the call of each route, and audits
+ * reads and denials. An operation that makes a change writes its own audit entry.
+ */
+import type { IncomingMessage, RequestListener } from "node:http";
+import { Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import {
+  type AdminProblem,
+  type AdminViolation,
+  BASE_PATH,
+  isBytes,
+  isLines,
+  isOrder,
+  type Permission,
+  type Route,
+  ROUTE_IDS,
+  type RouteId,
+  routeOf,
+  scopeOf,
+} from "@device-risk-signals/admin-api";
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Compile } from "typebox/compile";
+import { Value } from "typebox/value";
+import type { TSchema } from "typebox";
+import { writeAudit } from "../../audit/audit.ts";
+import type { AdminSessions } from "../../access/identity/admin-sessions.ts";
+import { agentOf, type Caller } from "../../access/identity/caller.ts";
+import { parseText } from "../../ingest/parse-text.ts";
+import { RejectedRequest } from "../../ingest/request.ts";
+import { accountThrottle, failureThrottle } from "../../ingest/throttle.ts";
+import type { OrderRow } from "../../access/orders/admin-orders.ts";
+import type { OnError } from "../../base/ports.ts";
+import { authenticate } from "./authenticate.ts";
+import { placeOrder, type OrderResult, resultOf, shownOrder, waitForEnd } from "../../operations/admin-orders.ts";
+import type { Operation, OperationCall, OperationResult } from "../../operations/operation.ts";
+import { OPERATIONS } from "../../operations/operations.ts";
+import { type AdminPorts } from "../../operations/ports.ts";
+import { AdminError, adminErrorOf } from "../../operations/problem.ts";
+import { OrderFailed, receiveLines } from "../../operations/order-lines.ts";
+import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
+import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
+
+const MAX_BODY_BYTES = 65_536;
+/** Limits for the requests of one caller: the sustained rate per second, and the largest burst. */
+const REQUESTS_PER_SECOND = 50;
+const MAX_REQUEST_BURST = 100;
+/** If an order takes longer than this, the answer has the status 202, and the address of the order. */
+const ANSWER_WITHIN_MS = 2_000;
+/** Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. */
+const FAILURE_RATE = 5;
+const FAILURE_BURST = 100;
+
+const SECURITY_HEADERS = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export interface AdminApiOptions {
+  readonly ports: AdminPorts;
+  /** The OpenAPI document, as JSON. */
+  readonly document: string;
+  /** Whether requests may come without TLS, as they may on loopback. */
+  readonly isClearAllowed: boolean;
+  /** How people sign in; absent if they can't. */
+  readonly signIn?: SignInPorts;
+  /** Called with unexpected errors. */
+  readonly onError: OnError;
+}
+
+/** What the hooks have found out about a request. */
+interface Admitted {
+  readonly caller: Caller;
+  readonly call: Omit<OperationCall<RouteId>, "input">;
+}
+
+const admitted = new WeakMap<FastifyRequest, Admitted>();
+
+/** @returns a listener for every path below `/admin/v1`. */
+export async function createAdminApi(options: AdminApiOptions): Promise<RequestListener> {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // guard(drop): a path that the router refuses is answered with a problem, which does not repeat the path
+    // fails: packages/server/src/http/admin/fuzz.test.ts › that the router rejects
+    frameworkErrors: (_error, _request, reply) => void answerRefusedPath(reply),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_request: unknown, body: Buffer) => {
+    const value = parseText(body);
+    // guard: a member that occurs twice is refused, as in ingestion: readers would disagree about its value
+    if (value instanceof RejectedRequest) throw new AdminError("request-invalid", { errors: placesOf(value) });
+    return value;
+  });
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => validator(schema, httpPart ?? "body"));
+  app.setErrorHandler((error, _request, reply) => answerError(error, reply, options.onError));
+  app.setNotFoundHandler(() => {
+    throw new AdminError("not-found");
+  });
+  app.addHook("onRequest", async (request) => requireSafeChannel(request, options.isClearAllowed));
+  app.addHook("onSend", async (request, reply) => {
+    reply.headers(SECURITY_HEADERS);
+    if (isEncrypted(request.raw)) reply.header("Strict-Transport-Security", "max-age=31536000");
+  });
+  app.get(`${BASE_PATH}/openapi.json`, async (_, reply) => reply.type("application/json").send(options.document));
+  const { adminSessions } = await options.ports.keys();
+  if (options.signIn) addSignIn(app, options.ports, adminSessions, options.signIn);
+  const admit = admission(options, adminSessions);
+  for (const id of ROUTE_IDS) addRoute(app, id, admit, options);
+  refuseOtherMethods(app);
+  await app.ready();
+  return (request, response) => app.routing(request, response);
+}
+
+function addRoute(
+  app: FastifyInstance,
+  id: RouteId,
+  admit: (request: FastifyRequest, permission: Permission, id: RouteId) => Promise<void>,
+  { ports, onError }: AdminApiOptions,
+): void {
+  const route = routeOf(id);
+  app.route({
+    method: route.method,
+    url: urlOf(route),
+    bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
+    schema: {
+      params: route.params ?? NO_PROPERTIES,
+      querystring: route.query ?? NO_PROPERTIES,
+      ...(route.body && { body: route.body }),
+    },
+    onRequest: (request) => admit(request, route.permission, id),
+    handler: async (request, reply) => {
+      const { call } = admitted.get(request) as Admitted;
+      const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
+      const order = { ports, id, caller: call.caller, input, reply, onError };
+      if (isOrder(route)) return answerOrder(order);
+      if (route.appliedBy === "worker" && !ports.usesOwnerLogin) return answerLines(order);
+      const {
+        answer,
+        audit,
+        headers = {},
+      } = await perform(id, { ...call, input }).catch(async (error: unknown) => {
+        // guard(drop): a rejection by an operation is audited, like one by the permission of the route
+        // fails: packages/server/src/http/admin/reads.test.ts › no way to find the names
+        await auditRejection(id, { ...call, input }, error);
+        throw error;
+      });
+      // guard(drop): a read is audited before it is answered
+      // fails: packages/server/src/http/admin/reads.test.ts › is audited
+      if (audit)
+        await writeAudit(ports.pool, (await ports.keys()).audit, {
+          ...agentOf(call.caller),
+          ...entryOf(route),
+          ...audit,
+        });
+      reply.headers(headers);
+      if (isBytes(route.answer)) {
+        return reply
+          .type("application/octet-stream")
+          .header("Content-Disposition", "attachment")
+          .send(Buffer.from(answer as Uint8Array));
+      }
+      if (isLines(route.answer)) {
+        const lines = linesOf(answer as AsyncIterable<unknown>, onError);
+        return reply.type("application/x-ndjson").send(Readable.from(lines, { objectMode: false }));
+      }
+      return reply.type("application/json").send(JSON.stringify(answer));
+    },
+  });
+}
+
+/**
+ * Audits a rejection with the status 403, unless the operation has audited it. The entry has the account, the event and
+ * the case that the caller named, but no account that the caller sees only as a pseudonym.
+ */
+async function auditRejection(
+  id: RouteId,
+  { ports, caller, scope, input }: OperationCall<RouteId>,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof AdminError) || error.problem.status !== 403 || error.isAudited) return;
+  const named = input as { readonly account?: string; readonly event_id?: string; readonly case_id?: string };
+  await writeAudit(ports.pool, (await ports.keys()).audit, {
+    ...agentOf(caller),
+    ...entryOf(routeOf(id)),
+    outcome: "denied",
+    ...(named.account !== undefined && scope !== "pseudonyms" && { account: named.account }),
+    ...(named.event_id !== undefined && { eventIds: [named.event_id.toLowerCase()] }),
+    ...(named.case_id !== undefined && { caseId: named.case_id }),
+  });
+}
+
+/** A request that a worker applies. */
+interface OrderRequest {
+  readonly ports: AdminPorts;
+  readonly id: RouteId;
+  readonly caller: Caller;
+  readonly input: object;
+  readonly reply: FastifyReply;
+  readonly onError: OnError;
+}
+
+/** Places an order, and answers with its result if a worker applies it in time, otherwise with its address. */
+async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
+  const placed = await placeOrder(ports, id, caller, { input });
+  const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
+    // The order is in the database and a worker will apply it, so the caller gets its address.
+    onError(error, "follow order");
+    return { order: placed, result: undefined };
+  });
+  if (result?.problem) return problem(reply, result.problem as AdminProblem, {});
+  reply.type("application/json");
+  if (result && order.state === "done") return reply.send(JSON.stringify(result.answer));
+  return reply
+    .status(202)
+    .headers(addressOf(placed.order_id))
+    .send(JSON.stringify(shownOrder(order)));
+}
+
+async function endOf(
+  ports: AdminPorts,
+  placed: OrderRow,
+): Promise<{ readonly order: OrderRow; readonly result?: OrderResult }> {
+  const order = await waitForEnd(ports, placed.order_id, ANSWER_WITHIN_MS);
+  return order ? { order, result: await resultOf(ports, order) } : { order: placed };
+}
+
+/** Relays the stream of a worker. A failure before the first line is answered with a problem. */
+async function answerLines({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
+  const stop = new AbortController();
+  reply.raw.once("close", () => stop.abort());
+  const parts = (await ports.keys()).orders.partReader();
+  const reader_key = parts.publicKey.toString("base64url");
+  const { order_id: orderId } = await placeOrder(ports, id, caller, { input, reader_key });
+  const values = receiveLines(ports, { orderId, parts }, stop.signal);
+  const first = await values.next().catch((error: unknown) => failureOf(orderId, error, onError));
+  if (first instanceof OrderFailed) return problem(reply, first.problem, addressOf(orderId));
+  const all = async function* (): AsyncGenerator {
+    if (!first.done) yield first.value;
+    yield* values;
+  };
+  return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
+}
+
+/**
+ * The failure to answer: that of the order, or that of this process, which can't relay the answer. In the second case
+ * the order may continue.
+ */
+function failureOf(orderId: string, error: unknown, onError: OnError): OrderFailed {
+  if (error instanceof OrderFailed) return error;
+  const { shown, unexpected } = adminErrorOf(error);
+  if (unexpected !== undefined) onError(unexpected, "relay the answer of an order");
+  const { problem } = shown;
+  return new OrderFailed({ ...problem, detail: `${problem.detail} Its order: drs order show ${orderId}` });
+}
+
+const addressOf = (orderId: string) => ({ Location: `${BASE_PATH}/orders/${orderId}` });
+
+/** An error after the first line ends the connection, so that the caller detects that the answer is incomplete. */
+async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
+  try {
+    for await (const value of values) yield `${JSON.stringify(value)}\n`;
+  } catch (error) {
+    onError(error, "admin request");
+    throw error;
+  }
+}
+
+const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationResult<RouteId>> =>
+  // The schemas of the route have checked the input.
+  (OPERATIONS[id] as Operation<RouteId>)(call);
+
+const entryOf = ({ operation }: Route) => ({ operation, outcome: "done" });
+
+const NO_PROPERTIES = { type: "object", properties: {}, additionalProperties: false } as const;
+
+const urlOf = ({ path }: Route): string => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+
+/** Checks that run before the body is read. */
+function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessions) {
+  const throttle = accountThrottle(REQUESTS_PER_SECOND, MAX_REQUEST_BURST, ports.monotonic);
+  const failures = failureThrottle(FAILURE_RATE, FAILURE_BURST, ports.monotonic);
+  const auditDenial = async (caller: Caller, id: RouteId): Promise<void> => {
+    const { operation } = routeOf(id);
+    await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome: "denied" });
+  };
+  const requireRecent = async (caller: Caller, id: RouteId): Promise<void> => {
+    try {
+      requireRecentSignIn(caller, ports.clock);
+    } catch (error) {
+      await auditDenial(caller, id);
+      throw error;
+    }
+  };
+  return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
+    const { raw } = request;
+    const authentication = { pool: ports.pool, clock: ports.clock, adminSessions, origin: signIn?.origin };
+    const peer = raw.socket.remoteAddress ?? "";
+    // A valid credential passes, because other people at its address can't keep it from the limit.
+    const caller = await authenticate(authentication, raw).catch((error: unknown) => {
+      const waitSeconds = error instanceof AdminError ? failures.take(peer) : 0;
+      // guard(false): failures of one address are limited
+      // fails: packages/server/src/http/admin/requests.test.ts › fails too often
+      if (waitSeconds > 0) throw tooMany(waitSeconds);
+      throw error;
+    });
+    const { isAllowed, retryAfterSeconds } = throttle.take(caller.person);
+    if (!isAllowed) throw tooMany(retryAfterSeconds);
+    const scope = scopeOf(permission, caller.roles);
+    if (scope === undefined) {
+      await auditDenial(caller, id);
+      throw new AdminError("permission-missing", { detail: `No role of the caller has the permission ${permission}.` });
+    }
+    // guard(drop): a session that was stolen some time ago erases, exports and destroys nothing
+    // fails: packages/server/src/http/admin/cli-sign-in.test.ts › needs a recent sign-in
+    if (routeOf(id).recentSignIn && caller.session) await requireRecent(caller, id);
+    admitted.set(request, { caller, call: { ports, caller, scope } });
+  };
+}
+
+const tooMany = (seconds: number): AdminError =>
+  new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
+
+const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial<TLSSocket>).encrypted === true;
+
+function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowed: boolean): void {
+  if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
+  // guard(false): a page of another origin changes nothing
+  // fails: packages/server/src/http/admin/requests.test.ts › another origin
+  if (isCrossSite(raw) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
+    throw new AdminError("cross-site");
+  }
+}
+
+/**
+ * Whether a page of another origin sent the request, by `Sec-Fetch-Site`, or by `Origin` if the browser does not send
+ * that header. Programs send neither.
+ */
+function isCrossSite({ headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  const { origin, host } = headers;
+  return origin !== undefined && URL.parse(origin)?.host !== host;
+}
+
+/** Answers other methods on the paths of routes with 405, instead of 404. */
+function refuseOtherMethods(app: FastifyInstance): void {
+  const urls = Map.groupBy(ROUTE_IDS.map(routeOf), urlOf);
+  for (const [url, routes] of urls) {
+    const allowed = routes.map(({ method }) => method);
+    const others = HTTP_METHODS.filter((method) => !allowed.some((one) => one === method));
+    app.route({
+      method: others,
+      url,
+      // This hook runs before the body is read.
+      onRequest: async () => {
+        throw new AdminError("method-not-allowed", { headers: { Allow: allowed.join(", ") } });
+      },
+      handler: async () => {},
+    });
+  }
+}
+
+const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+/**
+ * Validates a part of a request. Texts of the path and the query are converted into numbers and booleans first. A body
+ * is validated without conversion.
+ */
+function validator(schema: TSchema, part: string) {
+  const check = Compile(schema);
+  return (data: unknown) => {
+    const value = part === "body" ? data : Value.Convert(schema, data ?? {});
+    if (check.Check(value)) return { value };
+    const errors = check.Errors(value).map(({ instancePath, message }) => ({
+      where: part === "body" ? `body${instancePath}` : `${part}${instancePath}`,
+      detail: message,
+    }));
+    return { error: new AdminError("request-invalid", { errors: errors.slice(0, 20) }) };
+  };
+}
+
+/** Answers a path that the router rejects before any hook runs. */
+function answerRefusedPath(reply: FastifyReply): FastifyReply {
+  const { problem: body, headers } = new AdminError("request-invalid", { errors: [UNREADABLE_PATH] });
+  return problem(reply.headers(SECURITY_HEADERS), body, headers);
+}
+
+const UNREADABLE_PATH = { where: "path", detail: "is too long, or not encoded as it should be" };
+
+/** Codes of the answers to errors of Fastify, by Fastify's codes. */
+const FASTIFY_ERRORS = {
+  FST_ERR_CTP_BODY_TOO_LARGE: "body-too-large",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
+} as const;
+
+function answerError(error: unknown, reply: FastifyReply, onError: OnError): FastifyReply {
+  const { shown, unexpected } = adminErrorOf(asAdminError(error as FastifyError));
+  if (unexpected !== undefined) onError(unexpected, "admin request");
+  return problem(reply, shown.problem, shown.headers);
+}
+
+/** The error to answer for a request that Fastify has rejected; every other error unchanged. */
+function asAdminError(error: FastifyError): unknown {
+  if (error instanceof AdminError || !error.code?.startsWith("FST_") || (error.statusCode ?? 500) >= 500) return error;
+  const code = FASTIFY_ERRORS[error.code as keyof typeof FASTIFY_ERRORS];
+  return code === undefined ? new AdminError("request-invalid", { errors: [NOT_JSON] }) : new AdminError(code);
+}
+
+const placesOf = ({ rejection }: RejectedRequest): readonly AdminViolation[] =>
+  rejection.errors.map(({ pointer, detail }) => ({ where: `body${pointer}`, detail }));
+
+const NOT_JSON = { where: "body", detail: "is not valid JSON, or not an object" };
+
+function problem(reply: FastifyReply, body: AdminProblem, headers: Readonly<Record<string, string>>): FastifyReply {
+  return reply.status(body.status).headers(headers).type("application/problem+json").send(JSON.stringify(body));
+}

@@ -1,0 +1,95 @@
+/** Authenticates requests of the admin API. */
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../base/ports.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import type { AdminSession, AdminSessions } from "../../access/identity/admin-sessions.ts";
+import { findHolder, hasTokenForm } from "../../access/identity/admin-tokens.ts";
+import { type Caller, originOfSession, originOfToken } from "../../access/identity/caller.ts";
+import { cookiesOf, SESSION_COOKIE } from "../../operations/cookies.ts";
+import { AdminError } from "../../operations/problem.ts";
+
+export interface Authentication {
+  readonly pool: Executor;
+  readonly clock: Clock;
+  readonly adminSessions: AdminSessions;
+  /** The origin of the console's pages. It is absent if no person can sign in, and then no cookie is a credential. */
+  readonly origin?: string | undefined;
+}
+
+const BEARER_HEADER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const CHALLENGE_HEADER = { "WWW-Authenticate": "Bearer" };
+const INVALID_TOKEN_HEADER = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
+
+/** @throws AdminError credentials-missing, credentials-invalid, cross-site. @throws Unavailable */
+export async function authenticate(authentication: Authentication, request: IncomingMessage): Promise<Caller> {
+  const authorizations = authorizationsOf(request);
+  const cookies = authentication.origin === undefined ? [] : cookiesOf(request, SESSION_COOKIE);
+  const count = authorizations.length + cookies.length;
+  if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER });
+  // guard(drop): a request with two credentials is refused
+  // fails: packages/server/src/http/admin/requests.test.ts › two credentials
+  if (count > 1) throw invalid();
+  const [cookie] = cookies;
+  const caller =
+    cookie === undefined
+      ? await callerOfToken(authentication, authorizations[0] ?? "")
+      : await callerOfCookie(authentication, cookie, request);
+  if (!caller) throw invalid();
+  return caller;
+}
+
+async function callerOfToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
+  const [, token] = BEARER_HEADER.exec(authorization) ?? [];
+  // guard: only a text of a token's form costs a statement of SQL
+  if (token === undefined || !hasTokenForm(token)) return undefined;
+  const holder = await findHolder(pool, clock, token);
+  if (holder) return callerOfHolder(holder);
+  const session = await adminSessions.find(pool, clock, "login", token);
+  return session && callerOfSession(session, "login");
+}
+
+function callerOfHolder({
+  person,
+  roles,
+  expires_at,
+  token_id,
+  obtained_by,
+}: NonNullable<Awaited<ReturnType<typeof findHolder>>>): Caller {
+  return { person, roles, expiresAt: expires_at, ...originOfToken(person, token_id, obtained_by), tokenId: token_id };
+}
+
+async function callerOfCookie(
+  { pool, clock, adminSessions, origin }: Authentication,
+  cookie: string,
+  request: IncomingMessage,
+) {
+  // guard(drop): no page of another site acts by a browser's cookie
+  // fails: packages/server/src/http/admin/sign-in.test.ts › another site
+  if (!isSafe(request) && !isFromConsole(request, origin)) throw new AdminError("cross-site");
+  const session = await adminSessions.find(pool, clock, "console", cookie);
+  return session && callerOfSession(session, "console");
+}
+
+function callerOfSession(session: AdminSession, kind: "console" | "login"): Caller {
+  const { person, roles, expiresAt, sessionId, authenticatedAt } = session;
+  const origin = originOfSession(person, kind, sessionId);
+  return { person, roles, expiresAt, ...origin, session: { id: sessionId, authenticatedAt } };
+}
+
+const invalid = (): AdminError => new AdminError("credentials-invalid", { headers: INVALID_TOKEN_HEADER });
+
+const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
+
+/**
+ * Whether a page of the console sent the request, by `Sec-Fetch-Site` or `Origin`, which no page can set. A cookie does
+ * not prove it, because browsers also add cookies to requests from other pages.
+ */
+function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === undefined ? headers.origin === origin : site === "same-origin";
+}
+
+/** The values of all `Authorization` lines, because Node's `headers` has only the first of several. */
+function authorizationsOf({ rawHeaders }: IncomingMessage): readonly string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
+}

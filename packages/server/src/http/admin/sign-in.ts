@@ -1,0 +1,283 @@
+/**
+ * Pages on which people sign in. They are not among the routes of the admin API, because a browser visits them without
+ * a credential.
+ */
+import type { IncomingMessage } from "node:http";
+import { BASE_PATH } from "@device-risk-signals/admin-api";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
+import { writeAudit } from "../../audit/audit.ts";
+import { sourceOf } from "../../base/identifiers/source-address.ts";
+import {
+  type AdminSessions,
+  endSession,
+  endWiderSessions,
+  type SignedInPerson,
+} from "../../access/identity/admin-sessions.ts";
+import { actorPrefixOf } from "../../access/identity/caller.ts";
+import type { IdentityProvider, SignedIn } from "../../access/identity/identity-provider.ts";
+import {
+  identityKey,
+  mapIdentity,
+  REFUSED_PERSON,
+  type RoleMapping,
+  type RolesClaim,
+} from "../../access/identity/role-mapping.ts";
+import {
+  type Attempt,
+  ATTEMPT_MS,
+  beginAttempt,
+  type Destination,
+  secretsOf,
+  takeAttempt,
+} from "../../access/identity/sign-in-attempts.ts";
+import { failureThrottle } from "../../ingest/throttle.ts";
+import { inTransaction } from "../../store/postgres/database.ts";
+import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "../../operations/cookies.ts";
+import type { AdminPorts } from "../../operations/ports.ts";
+import { AdminError } from "../../operations/problem.ts";
+import { localPath, loopbackUri } from "./redirects.ts";
+
+/** The parts that the sign-in of people needs. */
+export interface SignInPorts {
+  /** Origin of the admin listener in browsers. */
+  readonly origin: string;
+  readonly provider: IdentityProvider;
+  readonly roleFile: { readonly current: RoleMapping };
+  readonly rolesClaim: RolesClaim;
+}
+
+const SIGN_IN_PATH = `${BASE_PATH}/sign-in`;
+export const CALLBACK_PATH = `${SIGN_IN_PATH}/callback`;
+const CLI_SIGN_IN_PATH = `${BASE_PATH}/cli-sign-in`;
+const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
+
+/** Paths that a browser may reach from pages of other origins, because they do nothing on behalf of a session. */
+export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as const;
+
+/**
+ * Limits for sign-ins that one source address begins or completes: the sustained rate per second, and the largest
+ * burst.
+ */
+const SIGN_INS_PER_SECOND = 5;
+const MAX_SIGN_IN_BURST = 60;
+const MAX_MAX_AGE = 86_400;
+
+const CODE_VERIFIER_PATTERN = "^[A-Za-z0-9._~-]{43,128}$";
+const NO_OTHER_PROPERTIES = { additionalProperties: false } as const;
+const SIGN_IN_QUERY = Type.Object(
+  {
+    return: Type.Optional(Type.String({ maxLength: 2_000 })),
+    max_age: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MAX_AGE })),
+  },
+  NO_OTHER_PROPERTIES,
+);
+const CLI_QUERY = Type.Object(
+  {
+    redirect_uri: Type.String({ maxLength: 200 }),
+    state: Type.String({ pattern: "^[A-Za-z0-9_-]{16,128}$" }),
+    code_challenge: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
+    max_age: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MAX_AGE })),
+  },
+  NO_OTHER_PROPERTIES,
+);
+type CliQuery = Static<typeof CLI_QUERY>;
+const CODE_BODY = Type.Object(
+  { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: CODE_VERIFIER_PATTERN }) },
+  NO_OTHER_PROPERTIES,
+);
+
+interface Ports extends Pick<AdminPorts, "pool" | "clock" | "monotonic" | "keys"> {
+  readonly adminSessions: AdminSessions;
+}
+
+export function addSignIn(
+  app: FastifyInstance,
+  { pool, clock, monotonic, keys }: AdminPorts,
+  adminSessions: AdminSessions,
+  signIn: SignInPorts,
+): void {
+  const ports = { pool, clock, monotonic, keys, adminSessions };
+  const throttle = failureThrottle(SIGN_INS_PER_SECOND, MAX_SIGN_IN_BURST, ports.monotonic);
+  const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
+    const seconds = throttle.take(sourceOf(raw.socket.remoteAddress ?? ""));
+    if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
+  };
+  const page = { onRequest: [requireNavigation, onRequest] };
+  app.get(SIGN_IN_PATH, { ...page, schema: { querystring: SIGN_IN_QUERY } }, async (request, reply) => {
+    const { return: path, max_age: maxAge = null } = request.query as { return?: string; max_age?: number };
+    const destination = { kind: "console", path: localPath(path ?? `${BASE_PATH}/session`) } as const;
+    return begin(ports, signIn, { destination, maxAge }, reply);
+  });
+  app.get(CLI_SIGN_IN_PATH, { ...page, schema: { querystring: CLI_QUERY } }, async (request, reply) => {
+    const query = request.query as CliQuery;
+    const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query;
+    const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
+    // guard: a link of another site signs a person in only with their consent
+    if (isFromOtherSite(request)) return reply.type("text/html; charset=utf-8").send(pageWithButton(query));
+    return begin(ports, signIn, { destination, maxAge }, reply);
+  });
+  app.get(CALLBACK_PATH, page, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
+  app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE_BODY } }, async (request, reply) => {
+    const { code, code_verifier: verifier } = request.body as Readonly<Record<"code" | "code_verifier", string>>;
+    return reply.type("application/json").send(JSON.stringify(await exchange(ports, code, verifier)));
+  });
+}
+
+/**
+ * Refuses pages that are loaded as an image or in a frame (https://www.w3.org/TR/fetch-metadata/), before they count
+ * towards the limit of their address.
+ */
+async function requireNavigation({ headers }: FastifyRequest): Promise<void> {
+  const destination = headers["sec-fetch-dest"];
+  // guard: a page of another site can't use up the sign-ins of an address
+  if (destination !== undefined && destination !== "document") throw new AdminError("cross-site");
+}
+
+function isFromOtherSite({ headers }: FastifyRequest): boolean {
+  const site = headers["sec-fetch-site"];
+  return site !== undefined && site !== "none" && site !== "same-origin";
+}
+
+async function begin({ pool, clock }: Ports, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
+  const secret = await beginAttempt(pool, clock, attempt);
+  const url = await signIn.provider.authorizationUrl(secretsOf(secret, attempt), attempt.maxAge ?? undefined);
+  return reply.header("Set-Cookie", cookieOf(SIGN_IN_COOKIE, secret, ATTEMPT_MS / 1_000)).redirect(url.href, 303);
+}
+
+async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessage, reply: FastifyReply) {
+  const { pool, clock } = ports;
+  reply.header("Set-Cookie", noCookie(SIGN_IN_COOKIE));
+  const [secret, ...others] = cookiesOf(request, SIGN_IN_COOKIE);
+  const attempt = secret === undefined || others.length > 0 ? undefined : await takeAttempt(pool, clock, secret);
+  if (secret === undefined || !attempt) throw new AdminError("sign-in-invalid");
+  const query = (request.url ?? "").split("?").slice(1).join("?");
+  const signedIn = await signIn.provider.redeem(query, secretsOf(secret, attempt), attempt.maxAge ?? undefined);
+  if (signedIn === "client") throw new AdminError("sign-in-invalid", { detail: CLIENT_REFUSED });
+  if (signedIn === "no-time") throw new AdminError("sign-in-invalid", { detail: NO_TIME });
+  if (signedIn === "answer") throw new AdminError("sign-in-invalid");
+  const person = await mapPerson(ports, signIn, signedIn);
+  return attempt.destination.kind === "console"
+    ? openConsole(ports, person, attempt.destination.path, cookiesOf(request, SESSION_COOKIE), reply)
+    : answerCommand(ports, person, attempt.destination, reply);
+}
+
+const CLIENT_REFUSED =
+  "The identity provider does not accept this server: check DRS_OIDC_CLIENT_ID and DRS_OIDC_CLIENT_SECRET.";
+
+const NO_TIME =
+  "The identity provider does not say when the person authenticated: let it send the claim auth_time in ID tokens.";
+
+/**
+ * Maps an identity to a person, and ends the sessions of the identity that have a role which the identity has lost.
+ * @throws AdminError sign-in-refused
+ */
+async function mapPerson(
+  { pool, clock, keys }: Ports,
+  { roleFile, rolesClaim }: SignInPorts,
+  { identity, claims, authenticatedAt }: SignedIn,
+): Promise<SignedInPerson> {
+  const key = identityKey(identity);
+  const mapped = mapIdentity(roleFile.current, identity, claims, rolesClaim);
+  const actor = `identity ${key.slice(0, 16)}`;
+  const { audit } = await keys();
+  // guard(drop): a role that the identity provider took away ends at the next sign-in
+  // fails: packages/server/src/http/admin/sign-in.test.ts › has lost a role
+  await inTransaction(pool, async (transaction) => {
+    for (const detail of await endWiderSessions(transaction, clock, key, mapped.ok ? mapped.roles : [])) {
+      const entry = { actor, via: "console", operation: "session.revoke", outcome: "done", detail } as const;
+      await writeAudit(transaction, audit, entry);
+    }
+  });
+  if (mapped.ok) {
+    const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
+    return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
+  }
+  const refused = { actor: `${actorPrefixOf(REFUSED_PERSON)}${actor})`, via: "console", outcome: "denied" } as const;
+  await writeAudit(pool, audit, { ...refused, operation: SIGN_IN_OPERATION, detail: { ...identity } });
+  throw new AdminError("sign-in-refused", { detail: mapped.advice });
+}
+
+const SIGN_IN_OPERATION = "session.sign_in";
+
+/** Starts a session with a new id, and ends earlier sessions of the browser. */
+async function openConsole(
+  { pool, clock, keys, adminSessions }: Ports,
+  person: SignedInPerson,
+  path: string,
+  earlier: readonly string[],
+  reply: FastifyReply,
+) {
+  const { audit } = await keys();
+  const session = await inTransaction(pool, async (transaction) => {
+    for (const secret of earlier) {
+      const found = await adminSessions.find(transaction, clock, "console", secret);
+      if (found) await endSession(transaction, clock, found.sessionId);
+    }
+    const started = await adminSessions.start(transaction, clock, "console", person);
+    const actor = `${actorPrefixOf(person.person)}console session ${started.sessionId})`;
+    const entry = {
+      actor,
+      via: "console",
+      roles: person.roles,
+      operation: SIGN_IN_OPERATION,
+      outcome: "done",
+    } as const;
+    await writeAudit(transaction, audit, entry);
+    return started;
+  });
+  return reply
+    .header("Set-Cookie", cookieOf(SESSION_COOKIE, session.secret))
+    .type("text/html; charset=utf-8")
+    .send(pageWithLink(path));
+}
+
+/**
+ * The browser gets this page instead of a redirect, and continues from it. The browser then treats the next request as
+ * one of this origin; after a redirect, it would treat the request as one of the identity provider's page.
+ */
+function pageWithLink(path: string): string {
+  const target = escaped(path);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
+}
+
+/** The page that a link of another site to the sign-in of a command leads to. */
+function pageWithButton(query: CliQuery): string {
+  const fields = Object.entries(query).map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(String(value))}">`,
+  );
+  const { host } = new URL(query.redirect_uri);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in a command</title></head><body><p>A page of another site asks to sign you in for a command that waits at <code>${escaped(host)}</code>. Continue only if you have just run <code>drs login</code> on this computer. Otherwise close this page.</p><form method="get" action="${CLI_SIGN_IN_PATH}">${fields.join("")}<button>Sign in for drs login</button></form></body></html>\n`;
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+
+/** Gives the command a code through the browser. Only the command can exchange it. */
+async function answerCommand(
+  { pool, clock, adminSessions }: Ports,
+  person: SignedInPerson,
+  { redirectUri, state, codeChallenge }: Extract<Destination, { kind: "login" }>,
+  reply: FastifyReply,
+) {
+  const { secret } = await adminSessions.start(pool, clock, "code", person, codeChallenge);
+  const url = new URL(redirectUri);
+  url.searchParams.set("code", secret);
+  url.searchParams.set("state", state);
+  return reply.redirect(url.href, 303);
+}
+
+async function exchange({ pool, clock, keys, adminSessions }: Ports, code: string, verifier: string) {
+  const { audit } = await keys();
+  const login = await inTransaction(pool, async (transaction) => {
+    const started = await adminSessions.exchange(transaction, clock, code, verifier);
+    if (!started) return undefined;
+    const actor = `${actorPrefixOf(started.person)}login ${started.sessionId})`;
+    const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN_OPERATION, outcome: "done" } as const;
+    await writeAudit(transaction, audit, entry);
+    return started;
+  });
+  if (!login) throw new AdminError("sign-in-invalid");
+  const { secret: token, person, roles, expiresAt } = login;
+  return { token, person, roles, expires_at: expiresAt };
+}

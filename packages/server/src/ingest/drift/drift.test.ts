@@ -1,0 +1,334 @@
+import { randomBytes } from "node:crypto";
+import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
+import type { Executor } from "../../store/postgres/executor.ts";
+import { BufferedDriftLog, type DriftRow, listDrift } from "./drift.ts";
+
+const MAX_PATHS = 500;
+const MAX_VERSIONS = 200;
+
+const opened = useTestSystem();
+let now: number;
+const clock = { now: () => now };
+const logs: BufferedDriftLog[] = [];
+
+beforeEach(() => {
+  now = Date.parse("2026-03-01T12:00:00.000Z");
+});
+
+afterEach(async () => {
+  await Promise.all(logs.splice(0).map((log) => log.close()));
+});
+
+interface DriftLogScene {
+  readonly log: {
+    readonly observe: (
+      sdkVersion: string,
+      probes: Record<string, unknown>,
+      members?: number,
+      platform?: "android" | "ios",
+    ) => void;
+    readonly flush: () => Promise<void>;
+    readonly close: () => Promise<void>;
+  };
+  readonly errors: unknown[];
+}
+
+/** Opens a log. Its requests have few members unless a test gives another number. */
+function openLog(executor: Executor = opened.system.pool): DriftLogScene {
+  const errors: unknown[] = [];
+  const log = new BufferedDriftLog(executor, clock, (error) => errors.push(error));
+  logs.push(log);
+  return {
+    log: {
+      observe: (sdkVersion, probes, members = 10, platform = "android") =>
+        log.observe(
+          { platform, sdkVersion },
+          { departures: () => checkAgainstCatalog(probes), parsed: () => probes },
+          members,
+        ),
+      flush: () => log.flush(),
+      close: () => log.close(),
+    },
+    errors,
+  };
+}
+
+/** Probes with one success outcome; `fonts` has one known field, `fontsDigest`, a string. */
+const fonts = (data: Record<string, unknown>): Record<string, unknown> => ({ fonts: { status: "success", data } });
+
+async function rowsOf(version: string): Promise<readonly DriftRow[]> {
+  return (await listDrift(opened.system.pool)).filter((row) => row.sdk_version === version);
+}
+
+const total = (rows: readonly DriftRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
+
+describe("a departure from the catalog", () => {
+  it("is counted by path, JSON type, platform and SDK version, with the times of its first and last event", async () => {
+    const { log } = openLog();
+    log.observe("1.0.0", fonts({ fontsDigest: 7 }));
+    log.observe("1.0.0", fonts({ fontsDigest: 8, novel: ["a"] }));
+    await log.flush();
+    now += 60_000;
+    log.observe("1.0.0", fonts({ fontsDigest: 9 }));
+    log.observe("1.0.1", fonts({ fontsDigest: 9 }));
+    log.observe("1.0.1", fonts({ fontsDigest: 9 }), 10, "ios");
+    await log.flush();
+    const row = {
+      platform: "android",
+      sdk_version: "1.0.0",
+      first_seen: "2026-03-01T12:00:00.000Z",
+      last_seen: "2026-03-01T12:00:00.000Z",
+    };
+    expect(await rowsOf("1.0.0")).toEqual([
+      { ...row, path: "fonts.fontsDigest", json_type: "number", occurrences: 3, last_seen: "2026-03-01T12:01:00.000Z" },
+      { ...row, path: "fonts.novel", json_type: "array", occurrences: 1 },
+    ]);
+    expect(await rowsOf("1.0.1")).toMatchObject(
+      ["android", "ios"].map((platform) => ({ path: "fonts.fontsDigest", platform, occurrences: 1 })),
+    );
+  });
+
+  it("is not counted if the event matches the published schema, or if the outcome is not a success", async () => {
+    const { log } = openLog();
+    log.observe("2.0.0", {
+      ...fonts({ fontsDigest: "a" }),
+      telephony: { status: "timeout" },
+      network: { status: "error", error: "x" },
+    });
+    await log.flush();
+    expect(await rowsOf("2.0.0")).toEqual([]);
+  });
+
+  it("is listed with the fields of an unknown probe and their types", async () => {
+    const { log } = openLog();
+    const data = { found: true, names: ["a"], "anna@example.com": 1, toString: "x" };
+    log.observe("2.0.3", { novel_probe: { status: "success", data }, other_probe: { status: "timeout" } });
+    await log.flush();
+    const seen = (await rowsOf("2.0.3")).map(({ path, json_type }) => `${path} ${json_type}`);
+    expect(seen.toSorted()).toEqual([
+      "novel_probe object",
+      "novel_probe.* number",
+      "novel_probe.found boolean",
+      "novel_probe.names array",
+      "novel_probe.toString string",
+      "other_probe object",
+    ]);
+  });
+
+  it("keeps the five states apart, of which absent, null and false are three", async () => {
+    const { log } = openLog();
+    const integrity = (data: Record<string, unknown>) => ({ os_integrity: { status: "success", data } });
+    const known = { isEmulator: false, isDebuggerAttached: false };
+    log.observe("2.0.1", integrity({ ...known }));
+    log.observe("2.0.1", integrity({ ...known, developerModeEnabled: null }));
+    log.observe("2.0.1", integrity({ ...known, developerModeEnabled: false }));
+    await log.flush();
+    expect((await rowsOf("2.0.1")).map(({ path, json_type }) => [path, json_type])).toEqual([
+      ["os_integrity.developerModeEnabled", "absent"],
+      ["os_integrity.developerModeEnabled", "null"],
+    ]);
+  });
+
+  it("reaches the table within some seconds", async () => {
+    const { log } = openLog();
+    log.observe("2.0.2", fonts({ novel: 1 }));
+    await expect.poll(() => rowsOf("2.0.2"), { timeout: 8_000 }).toHaveLength(1);
+  });
+});
+
+describe("a name that a client sent", () => {
+  it("is kept if it is well-formed, and counted under * otherwise", async () => {
+    const { log } = openLog();
+    const odd = [
+      "anna@example.com",
+      "a b",
+      "",
+      "é",
+      "x".repeat(65),
+      "a-b",
+      "<script>",
+      "\u0000",
+      "'; drop table drift",
+      "a\nb",
+    ];
+    for (const name of odd) log.observe("3.0.0", fonts({ [name]: 1 }));
+    for (const name of ["novel", "x".repeat(64), "_1"]) log.observe("3.0.0", fonts({ [name]: 1 }));
+    log.observe("3.0.0", { "anna@example.com": { status: "timeout" }, novel_probe: { status: "timeout" } });
+    await log.flush();
+    expect((await rowsOf("3.0.0")).map(({ path, occurrences }) => [path, occurrences])).toEqual([
+      ["fonts.*", odd.length],
+      ["*", 1],
+      ["fonts._1", 1],
+      ["fonts.novel", 1],
+      [`fonts.${"x".repeat(64)}`, 1],
+      ["novel_probe", 1],
+    ]);
+  });
+
+  it("is kept if it is a member of a known object, and members of an unknown one are not examined", async () => {
+    const { log } = openLog();
+    const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
+    const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
+    log.observe("3.0.1", identity({ androidBuild: { novel: true }, unknown: { "anna@example.com": 1 } }));
+    await log.flush();
+    expect((await rowsOf("3.0.1")).map(({ path }) => path)).toEqual([
+      "device_identity.androidBuild.novel",
+      "device_identity.unknown",
+    ]);
+  });
+
+  it("that looks like the path of a known member is not counted as that member", async () => {
+    const { log } = openLog();
+    const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
+    const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
+    log.observe("3.0.4", identity({ "androidBuild.sdkInt": 1 }));
+    log.observe("3.0.4", identity({ androidBuild: { sdkInt: "1" } }));
+    await log.flush();
+    expect((await rowsOf("3.0.4")).map(({ path, json_type }) => [path, json_type])).toEqual([
+      ["device_identity.*", "number"],
+      ["device_identity.androidBuild.sdkInt", "string"],
+    ]);
+  });
+
+  it("is counted under * if it is very long, and does not delay the request", async () => {
+    const { log, errors } = openLog();
+    // The name is longer than an index entry can be, and not compressible.
+    const endless = Array.from({ length: 100 }, () => randomBytes(32).toString("hex")).join(".");
+    log.observe("3.0.2", fonts({ [endless]: 1, novel: 1 }));
+    await log.flush();
+    expect(errors).toEqual([]);
+    expect((await rowsOf("3.0.2")).map(({ path }) => path)).toEqual(["fonts.*", "fonts.novel"]);
+  });
+
+  it("is counted under the version `*` if it is an SDK version without a valid form", async () => {
+    const { log } = openLog();
+    const before = total(await rowsOf("*"));
+    for (const version of ["anna@example.com", "1 0", "é", "x".repeat(33), ""])
+      log.observe(version, fonts({ novel: 1 }));
+    await log.flush();
+    expect(total(await rowsOf("*")) - before).toBe(5);
+  });
+
+  it("is kept without its value", async () => {
+    const { log } = openLog();
+    log.observe(
+      "3.0.3",
+      fonts({ novel: "a telling value", more: { inner: "another telling value" }, list: ["telling too"] }),
+    );
+    await log.flush();
+    const { rows } = await opened.system.pool.query<{ row: string }>(
+      "select d::text as row from drift d where sdk_version = '3.0.3'",
+    );
+    expect(rows).toHaveLength(3);
+    expect(rows.map(({ row }) => row).join()).not.toContain("telling");
+  });
+});
+
+/** Makes this many unknown fields, each with a name of its own. */
+const novelties = (count: number, prefix: string): Record<string, unknown> =>
+  fonts(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, 1])));
+
+describe("the drift that a client can cause", () => {
+  it("is bounded for one version: further paths are counted under *", async () => {
+    const { log } = openLog();
+    log.observe("4.0.0", novelties(MAX_PATHS + 300, "a"));
+    log.observe("4.0.0", novelties(MAX_PATHS + 300, "b"));
+    await log.flush();
+    const rows = await rowsOf("4.0.0");
+    expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
+    expect(total(rows)).toBe(2 * (MAX_PATHS + 300));
+  });
+
+  it("is bounded for one event: an event with many more members than the catalog is not walked, and is counted as not-walked", async () => {
+    const { log } = openLog();
+    const wide = new Proxy(novelties(1, "wide"), {
+      ownKeys: () => {
+        throw new Error("walked");
+      },
+    });
+    log.observe("4.0.2", wide, 40_000);
+    log.observe("4.0.2", wide, 40_000);
+    log.observe("4.0.2", novelties(1, "narrow"), 2_000);
+    await log.flush();
+    expect((await rowsOf("4.0.2")).map(({ path, json_type, occurrences }) => [path, json_type, occurrences])).toEqual([
+      ["*", "not-walked", 2],
+      ["fonts.narrow_0", "number", 1],
+    ]);
+  });
+
+  it("is bounded over restarts, and over several servers", async () => {
+    for (const [index, count] of [400, 400, 400].entries()) {
+      const { log } = openLog();
+      log.observe("4.0.1", novelties(count, `restart_${index}`));
+      await log.close();
+    }
+    const rows = await rowsOf("4.0.1");
+    expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
+    expect(total(rows)).toBe(1_200);
+    const { log } = openLog();
+    log.observe("4.0.1", novelties(400, "restart_0"));
+    await log.close();
+    expect(
+      (await rowsOf("4.0.1")).find(({ path }) => path === "fonts.restart_0_1"),
+      "existing rows are still counted",
+    ).toMatchObject({ occurrences: 2 });
+  });
+
+  it("is bounded in the number of versions, even over restarts", async () => {
+    for (let restart = 0; restart < 3; restart++) {
+      const { log } = openLog();
+      for (let version = 0; version < 150; version++) log.observe(`5.${restart}.${version}`, fonts({ novel: 1 }));
+      await log.close();
+    }
+    const all = await listDrift(opened.system.pool);
+    expect(new Set(all.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MAX_VERSIONS + 1);
+    expect(all.find((row) => row.sdk_version === "*" && row.path === "fonts.novel")?.occurrences).toBeGreaterThan(200);
+    const { log } = openLog();
+    log.observe("1.0.0", fonts({ novel: ["a"] }));
+    await log.close();
+    expect(
+      (await rowsOf("1.0.0")).find(({ path }) => path === "fonts.novel"),
+      "existing versions are still counted",
+    ).toMatchObject({ occurrences: 2 });
+  });
+});
+
+describe("two servers that write drift", () => {
+  it("add their counts to the same rows at the same time", async () => {
+    const writers = [openLog(), openLog(), openLog()];
+    for (let round = 0; round < 20; round++) {
+      for (const [index, { log }] of writers.entries()) {
+        // Each event has the names in another order.
+        const names = Array.from({ length: 30 }, (_, at) => `n${(at * (index + 1) * 7) % 31}`);
+        log.observe("1.0.0", fonts(Object.fromEntries(names.map((name) => [name, true]))));
+      }
+      await Promise.all(writers.map(({ log }) => log.flush()));
+    }
+    expect(writers.flatMap(({ errors }) => errors)).toEqual([]);
+    const rows = (await rowsOf("1.0.0")).filter(({ json_type }) => json_type === "boolean");
+    expect(total(rows)).toBe(20 * 3 * 30);
+  });
+});
+
+describe("drift while the database is away", () => {
+  it("is neither lost nor counted twice", async () => {
+    let away = true;
+    const { log, errors } = openLog({
+      query: (text, values) =>
+        away ? Promise.reject(new Error("away")) : (opened.system.pool as Executor).query(text, values),
+    });
+    for (let round = 0; round < 3; round++) {
+      log.observe("1.0.1", fonts({ away: "x" }));
+      await log.flush();
+    }
+    expect(errors).toHaveLength(3);
+    away = false;
+    await log.flush();
+    await log.flush();
+    expect((await rowsOf("1.0.1")).find(({ path }) => path === "fonts.away")).toMatchObject({ occurrences: 3 });
+  });
+});

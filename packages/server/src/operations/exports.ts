@@ -1,0 +1,183 @@
+/** Exports of features for training, and recalls of exported rows. */
+import type { Answer, ExportManifest, ExportRecord, Input } from "@device-risk-signals/admin-api";
+import type { Installation } from "../runtime/open-installation.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { LabelSource } from "../features/exports/check-labels.ts";
+import { acknowledgeOpenRecalls } from "../features/exports/acknowledge-recalls.ts";
+import type { ExportPart } from "../features/exports/export-parts.ts";
+import { type ExportRow, listExports as queryExports } from "../features/exports/export-table.ts";
+import { countRecalledRows, findRecalls, isOpen, rowsOf } from "../features/exports/recalls.ts";
+import {
+  beginExport,
+  type ExportPorts,
+  prepareExport,
+  repeatExport as repeat,
+  requireExport,
+  requireFeatureExport,
+  requireLabelsOf,
+} from "../features/exports/run-export.ts";
+import { agentOf, type Caller } from "../access/identity/caller.ts";
+import { plural } from "../base/messages/plural.ts";
+import { findPurposeCode } from "../purposes/policy-table.ts";
+import { type Approval, requireApproval } from "./approvals.ts";
+import { reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
+import { nextOf, pageOf } from "./list-page.ts";
+import type { Operation } from "./operation.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+
+export const exportFeatures: Operation<"exportFeatures"> = async ({ ports, caller, input }) => {
+  const { features, purpose: id, clock, format, expires_on: expiresOn } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const recipient = trimmedTextOf("body/recipient", input.recipient);
+  requireFuture("body/expires_on", expiresOn, ports.clock);
+  const exporting = portsOf(ports, await requireReplayedJournal(ports));
+  const purpose = await findPurposeCode(ports.pool, id);
+  if (purpose === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
+  const order = { purpose, features, clock, format, recipient, reason, expiresOn };
+  const source = sourceOf(input.labels);
+  const labels = await prepareExport(exporting, order, source);
+  const { sha256, rows } = labels;
+  const parameters = { features, purpose: id, clock, format, recipient, expires_on: expiresOn, labels: sha256, reason };
+  const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, rows, reason });
+  const parts = await beginExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
+    approval?.use(owner, 0),
+  );
+  return { answer: linesOf(parts) };
+};
+
+export const repeatExport: Operation<"repeatExport"> = async ({ ports, caller, input }) => {
+  const { export_id } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const exporting = portsOf(ports, await requireReplayedJournal(ports));
+  const record = await requireFeatureExport(ports.pool, export_id);
+  const source = sourceOf(input.labels);
+  const { rows } = await requireLabelsOf(record, source, ports.clock.now());
+  const parameters = { export_id, reason };
+  const approval = await approvalOf(ports, caller, { operation: "export.repeat", parameters, rows, reason });
+  const agent = { ...agentWith(caller, approval), reason };
+  const parts = await repeat(exporting, record, source, agent, async (owner) => approval?.use(owner, 0));
+  return { answer: linesOf(parts) };
+};
+
+interface Asked {
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly rows: number;
+  readonly reason: string;
+}
+
+/** Requires an approval by a second person with the role privacy, who sees what is exported, and to whom. */
+function approvalOf(
+  ports: AdminPorts,
+  caller: Caller,
+  { operation, parameters, rows, reason }: Asked,
+): Promise<Approval | undefined> {
+  const asked = { operation, parameters, plan: { rows }, events: 0, needed: ["privacy"] } as const;
+  // guard(drop): an export of feature values needs an approval
+  // fails: packages/server/src/features/exports/run-export.test.ts › is approved by a second person
+  return requireApproval(ports, caller, asked, reason);
+}
+
+const agentWith = (caller: Caller, approval: Approval | undefined) => ({
+  ...agentOf(caller),
+  ...(approval && { approvalId: approval.id }),
+});
+
+/** A worker applies these exports, because only its login may read the values of many events at once. */
+const portsOf = (ports: AdminPorts, { pool, audit, featureSealer, pseudonymizer }: Installation): ExportPorts => ({
+  executor: pool,
+  administration: ports.administration,
+  audit,
+  featureSealer,
+  pseudonymizer,
+  clock: ports.clock,
+  onProgress: (rows) => ports.report(plural(rows, "row")),
+});
+
+const sourceOf = ({ format, text }: Input<"exportFeatures">["labels"]): LabelSource => ({
+  format,
+  async *open() {
+    yield Buffer.from(text);
+  },
+});
+
+/** Yields the parts of an export as lines of an answer. */
+export async function* linesOf<Manifest extends ExportManifest>(
+  parts: AsyncIterable<ExportPart<Manifest>>,
+): AsyncGenerator<{ base64: string } | { manifest: Manifest }> {
+  for await (const part of parts) {
+    yield "bytes" in part ? { base64: Buffer.from(part.bytes).toString("base64") } : part;
+  }
+}
+
+export const listExports: Operation<"listExports"> = async ({ ports: { pool }, input }) => {
+  const page = pageOf(input);
+  const rows = await queryExports(pool, page);
+  const recalled = await countRecalledRows(
+    pool,
+    rows.map(({ export_id }) => export_id),
+  );
+  const next = nextOf(rows, page, ({ started_at, export_id }) => [started_at, export_id]);
+  return {
+    answer: { exports: rows.map((row) => shown(row, recalled.get(row.export_id) ?? 0)), next },
+    audit: { detail: { count: rows.length } },
+  };
+};
+
+export const readExport: Operation<"readExport"> = async ({ ports: { pool }, input: { export_id } }) => {
+  const record = await requireExport(pool, export_id);
+  const recalls = await findRecalls(pool, { exportId: record.export_id });
+  const recalled = [...rowsOf(recalls.filter(isOpen))];
+  const { is_expired, manifest } = record;
+  const empty_rows = manifest?.kind === "features" ? manifest.empty_rows : null;
+  return {
+    answer: {
+      record: shown(record, recalled.length),
+      is_expired,
+      empty_rows,
+      recalled,
+      erased: [...rowsOf(recalls.filter(({ erasure_id }) => erasure_id !== null))],
+    },
+    audit: { detail: { export_id } },
+  };
+};
+
+function shown(row: ExportRow, recalledRows: number): ExportRecord {
+  const { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format } = row;
+  const { reason, case_id, started_by, label_rows, is_expired, finished_at, manifest } = row;
+  const named = { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format };
+  return {
+    ...named,
+    reason,
+    case_id,
+    started_by,
+    label_rows,
+    rows: manifest?.file.rows ?? null,
+    // The recipient of an export that was interrupted may have a part of it.
+    state: is_expired ? "expired" : finished_at === null ? "not ended" : "handed out",
+    recalled_rows: recalledRows,
+    sha256: manifest?.file.sha256 ?? null,
+  };
+}
+
+export const readRecalls: Operation<"readRecalls"> = async ({ ports, input: { export_id } }) => {
+  const { manifest, recipient } = await requireExport(ports.pool, export_id);
+  const signer = await (await ports.keys()).receipts();
+  const sha256 = manifest?.file.sha256 ?? null;
+  const recalls: Answer<"readRecalls">["recalls"] = [];
+  for (const { erasure_id, erased_at, period_ended_at, rows, acknowledged_at } of await findRecalls(ports.pool, {
+    exportId: export_id,
+  })) {
+    const named = { export_id, recipient, sha256, erasure_id, erased_at, period_ended_at, rows };
+    recalls.push({ ...named, acknowledged_at, recall: await signer.sign({ receipt: "recall", ...named }) });
+  }
+  return { answer: { recalls }, audit: { detail: { export_id, count: recalls.length } } };
+};
+
+export const acknowledgeRecalls: Operation<"acknowledgeRecalls"> = async ({ ports, caller, input }) => {
+  const reason = reasonOf(input.reason, ports.config);
+  const { audit, administration } = await requireReplayedJournal(ports);
+  const { export_id } = await requireExport(ports.pool, input.export_id);
+  const agent = { ...agentOf(caller), reason };
+  return { answer: { acknowledged: await acknowledgeOpenRecalls({ administration, audit }, export_id, agent) } };
+};

@@ -1,0 +1,90 @@
+import type { AdminConnection } from "./admin-connection.ts";
+import type { OpenConnection } from "../runtime/connect.ts";
+import { type Installation, openInstallation } from "../runtime/open-installation.ts";
+import { type Keys, openKeys } from "../runtime/open-keys.ts";
+import type { System } from "../runtime/system.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import type { MonotonicClock } from "../base/ports.ts";
+
+/**
+ * The parts of an installation that operations of the admin API use. A part that few operations need is opened at its
+ * first use.
+ */
+export interface AdminPorts extends OpenConnection {
+  readonly monotonic: MonotonicClock;
+  /** Whether this process makes the changes that need the owner's login. If not, a worker makes them. */
+  readonly usesOwnerLogin: boolean;
+  /** @throws installation-missing, key-store-mismatch, Unavailable */
+  readonly keys: () => Promise<Keys>;
+  /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
+  readonly installation: () => Promise<Installation>;
+  /** Shows or records a line of progress. */
+  readonly report: (line: string) => void;
+  /** Notifies the worker of this process of an order. The worker of another process finds the order within a second. */
+  readonly wakeWorker: () => void;
+}
+
+const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
+
+/**
+ * The ports of a process that has opened the whole installation.
+ * @param connection the connection of the admin API. A worker deletes and exports events through the connection of the
+ * installation.
+ */
+export function portsOf(system: System, connection: AdminConnection, wakeWorker = (): void => {}): AdminPorts {
+  const usesOwnerLogin = system.surfaces.includes("worker");
+  const opened = Promise.resolve(usesOwnerLogin ? system : { ...system, ...connection });
+  return {
+    ...system,
+    ...connection,
+    usesOwnerLogin,
+    monotonic: MONOTONIC_CLOCK,
+    keys: () => opened,
+    installation: () => opened,
+    report: () => {},
+    wakeWorker,
+  };
+}
+
+/** The ports of the orders that a worker applies. @param report records progress. */
+export function portsOfWorker(system: System, report: AdminPorts["report"]): AdminPorts {
+  const opened = Promise.resolve(system);
+  const open = (): Promise<Installation> => opened;
+  return {
+    ...system,
+    usesOwnerLogin: true,
+    monotonic: MONOTONIC_CLOCK,
+    keys: open,
+    installation: open,
+    report,
+    wakeWorker: () => {},
+  };
+}
+
+/** The ports of one command on the database. */
+export function portsOn(connection: OpenConnection, report: AdminPorts["report"] = () => {}): AdminPorts {
+  let keys: Promise<Keys> | undefined;
+  let installation: Promise<Installation> | undefined;
+  return {
+    ...connection,
+    usesOwnerLogin: true,
+    monotonic: MONOTONIC_CLOCK,
+    keys: () => (keys ??= installation ?? openKeys(connection)),
+    installation: () => (installation ??= openInstallation(connection)),
+    report,
+    wakeWorker: () => {},
+  };
+}
+
+/**
+ * Compares the database with the erasure journal. A restored database could show events that were erased after its
+ * backup.
+ * @throws replay-needed
+ */
+export async function requireReplayedJournal(ports: AdminPorts): Promise<Installation> {
+  const installation = await ports.installation();
+  // guard(drop): a restored database shows no event before the replay
+  // fails: e2e/reading.test.ts › shows no event
+  await requireReplayed({ ...installation, executor: ports.pool, database: ports.database }, "head");
+  return installation;
+}

@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { requireRecovered } from "../runtime/recover.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { agentOf } from "../access/identity/caller.ts";
+import type { Policy } from "../purposes/policy.ts";
+import {
+  type Applied,
+  applyPolicy as apply,
+  comparePolicy,
+  countEarlier,
+  readCurrentPolicy,
+  readPolicyDocument,
+} from "../purposes/policy-table.ts";
+import { recordOfProcessing } from "../purposes/record-of-processing.ts";
+import { BUILT_IN_PURPOSE } from "../base/ports.ts";
+import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
+import type { Transaction } from "../store/postgres/executor.ts";
+import { approveEvents, type EventsApproval } from "./approvals.ts";
+import { needsBreakGlass } from "./needs-break-glass.ts";
+import type { Operation, OperationCall } from "./operation.ts";
+
+export const listPurposes: Operation<"listPurposes"> = async ({ ports }) => {
+  const { version, purposes, actions, unmapped } = await readCurrentPolicy(ports.pool, BUILT_IN_PURPOSE);
+  const rows = purposes.map(({ code, ...purpose }) => ({
+    ...purpose,
+    probes: purpose.probes && [...purpose.probes],
+    action_types: [...actions].filter(([, of]) => of === code).map(([type]) => type),
+    takes_unmapped: code === unmapped,
+    policy_version: version,
+  }));
+  return { answer: { purposes: rows }, audit: { detail: { count: rows.length } } };
+};
+
+export const readProcessingRecord: Operation<"readProcessingRecord"> = async ({ ports }) => {
+  const policy = await readPolicyDocument(ports.pool);
+  if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
+  return { answer: { policy, record: recordOfProcessing(policy) }, audit: {} };
+};
+
+export const applyPolicy: Operation<"applyPolicy"> = async (call) => {
+  const policy = await policyOf(call.input);
+  const dryRun = call.input.dry_run ?? false;
+  // guard(false): a dry run changes nothing
+  // fails: e2e/purposes.test.ts
+  const { version, changes } = dryRun ? await compare(call, policy) : await change(call, policy);
+  return {
+    answer: {
+      version,
+      changes: changes.map((one) => ("members" in one ? { ...one, members: [...one.members] } : one)),
+      dry_run: dryRun,
+    },
+    ...(dryRun && { audit: { detail: { dry_run: true, changes: changes.length } } }),
+  };
+};
+
+const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> =>
+  inTransaction(ports.pool, (transaction) => comparePolicy(transaction, policy, BUILT_IN_PURPOSE));
+
+async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
+  const { ports, caller } = call;
+  const installation = await ports.installation();
+  // The replay must come first: without it, this policy could give a new purpose the code by which an erasure in the
+  // journal names another purpose.
+  await requireRecovered(installation);
+  const approval = await approvalOf(call, policy);
+  const confirm = async (owner: Transaction, events: number): Promise<void> => {
+    requireBreakGlassToExpire(call, events);
+    await approval.confirm(owner, events);
+  };
+  return inOwnerTransaction(ports.administration, (owner) =>
+    apply(owner, installation.audit, policy, {
+      builtIn: BUILT_IN_PURPOSE,
+      agent: agentOf(caller),
+      approvalId: approval.id,
+      confirm: (changes) => confirm(owner, countEarlier(changes)),
+    }),
+  );
+}
+
+/**
+ * A policy that makes many events expire earlier needs an approval by a second person, as an erasure of many events
+ * does.
+ */
+async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): Promise<EventsApproval> {
+  const { ports, caller, input } = call;
+  const { version, changes } = await compare(call, policy);
+  const sha256 = createHash("sha256").update(input.policy).digest("hex");
+  const events = countEarlier(changes);
+  const planned = { operation: "policy.apply", parameters: { sha256 }, plan: { version, changes }, events };
+  return approveEvents(ports, caller, planned, `a policy that replaces policy ${version}`);
+}
+
+/**
+ * Events that expire are destroyed, so the command needs `--break-glass`. The command checks the plan itself; this
+ * function checks the events that the policy makes expire when it is applied.
+ */
+function requireBreakGlassToExpire({ ports, caller }: OperationCall<"applyPolicy">, events: number): void {
+  const isDirect = caller.via === "direct" && !ports.config.embedded;
+  // guard(false): a command makes events that came after the plan expire only with --break-glass
+  // fails: e2e/break-glass.test.ts › is also needed by a program that calls an operation without the command line
+  if (events > 0 && isDirect && !caller.breakGlass) throw needsBreakGlass();
+}
+
+/** @throws input-invalid with every problem of the file. */
+async function policyOf({ policy: text }: OperationCall<"applyPolicy">["input"]): Promise<Policy> {
+  const { readPolicy } = await import("../purposes/read-policy.ts");
+  const result = readPolicy(text);
+  if (result.ok) return result.policy;
+  throw new OperatorError(
+    "input-invalid",
+    ["The file is not a policy:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"),
+  );
+}

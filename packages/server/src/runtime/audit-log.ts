@@ -1,0 +1,156 @@
+/** Extends and prunes the audit log of an installation, starts its epochs, and finds its public key. */
+import { checkpointLog } from "../audit/checkpoint-log.ts";
+import type { Agent } from "../audit/audit.ts";
+import type { AuditWatch } from "../audit/audit-watch.ts";
+import { originOf } from "../audit/log/origin.ts";
+import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
+import { type Pruned, pruneLog } from "../audit/prune.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
+import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
+import { lastCheckpoint } from "../audit/log-table.ts";
+import type { ReviewOrder } from "../audit/reviews.ts";
+import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch, type Unverified } from "../audit/sequencer.ts";
+import { ed25519Key } from "../store/crypto/ed25519-key.ts";
+import { plural } from "../base/messages/plural.ts";
+import type { OnError } from "../base/ports.ts";
+import { lockSession, tryLockSession } from "../store/postgres/advisory-locks.ts";
+import { inOwnerTransaction, withClient, withOwner } from "../store/postgres/database.ts";
+import { LOCKS } from "../store/postgres/locks.ts";
+import type { Installation } from "./open-installation.ts";
+
+/** The name of the signing secret in the key store. */
+const CHECKPOINT_KEY_SECRET = "audit checkpoints/1";
+const EXTEND_EVERY_MS = 10_000;
+
+/** The public key of the log; `undefined` if no checkpoint has been signed yet. @throws Unavailable */
+export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">): Promise<LogKey | undefined> {
+  const seed = await keys.secrets.find(CHECKPOINT_KEY_SECRET);
+  return seed && parseLogKey(formatLogKey(originOf(keys.codec.installation), ed25519Key(seed)));
+}
+
+async function sequencerPorts(installation: Installation): Promise<SequencerPorts> {
+  const { clock, audit, checkpointSinks: sinks, secrets } = installation;
+  const key = ed25519Key(await secrets.findOrCreate(CHECKPOINT_KEY_SECRET));
+  const publicKey = parseLogKey(formatLogKey(originOf(installation.codec.installation), key));
+  if (!publicKey) throw new Error("the key of the audit log has no readable form");
+  return { clock, audit, key, publicKey, sinks };
+}
+
+/**
+ * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks and of the
+ * time stamp authority. @throws audit-log-broken
+ */
+export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
+  const ports = await sequencerPorts(installation);
+  const { errors } = await withOwner(installation.administration, async (owner) => {
+    await lockSession(owner, LOCKS.auditLog);
+    return extendLog(owner, ports);
+  });
+  return [...errors, ...(await stampLatest(installation))];
+}
+
+/**
+ * Gets a time stamp for the latest checkpoint, without the lock of the log. @returns the error of the authority, if
+ * there is one.
+ */
+async function stampLatest({ pool, clock, timeStamps }: Installation): Promise<readonly unknown[]> {
+  const note = timeStamps && (await lastCheckpoint(pool))?.note;
+  if (!timeStamps || note === undefined) return [];
+  return timeStamps.stamp(note, new Date(clock.now())).then(
+    () => [],
+    (error: unknown) => [error],
+  );
+}
+
+/** Starts the next epoch of a log whose database was restored. @throws what `startEpoch` throws */
+export async function startEpochNow(installation: Installation, order: ReviewOrder): Promise<StartedEpoch> {
+  const ports = await sequencerPorts(installation);
+  return withOwner(installation.administration, async (owner) => {
+    await lockSession(owner, LOCKS.auditLog);
+    return startEpoch(owner, ports, order);
+  });
+}
+
+/**
+ * Deletes the entries that are older than the retention period of the audit.
+ * @returns `undefined` if there are no such entries. @throws state-conflict; errors of a sink
+ */
+export async function pruneNow(installation: Installation, agent: Agent): Promise<Pruned | undefined> {
+  const { administration, audit, config, database } = installation;
+  const { retentionMs } = config.audit;
+  if (retentionMs === undefined) {
+    throw new OperatorError("state-conflict", "DRS_AUDIT_RETENTION is not set: the audit is kept without a limit.");
+  }
+  const { publicKey, sinks } = await sequencerPorts(installation);
+  return withClient(database, async (client) => {
+    await lockSession(client, LOCKS.auditLog);
+    const notes = await Promise.all(sinks.map((sink) => sink.readCheckpoint()));
+    const kept = notes.map((note) => (note === undefined ? undefined : verifyEpochCheckpoint(note, publicKey)));
+    return inOwnerTransaction(administration, (owner) => pruneLog(owner, audit, { agent, retentionMs, kept }));
+  });
+}
+
+function reportOf({ count, entryId }: Unverified): readonly OperatorError[] {
+  if (count === 0) return [];
+  const entries = `${plural(count, "audit entry", "audit entries")} without a valid MAC, from entry ${entryId}`;
+  return [
+    new OperatorError(
+      "audit-entry-unverified",
+      `The log has got ${entries}: run drs audit verify, and see who has logins of the database.`,
+    ),
+  ];
+}
+
+/** Extends the log for a server every ten seconds, unless another server is extending it. */
+export class AuditSequencer {
+  readonly #installation: Installation;
+  readonly #watch: AuditWatch;
+  readonly #log: CheckpointSink;
+  readonly #onError: OnError;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+
+  /** @param onCheckpoint is called with the first checkpoint of each hour. */
+  constructor(installation: Installation, watch: AuditWatch, onError: OnError, onCheckpoint: (note: string) => void) {
+    this.#installation = installation;
+    this.#watch = watch;
+    this.#log = checkpointLog(onCheckpoint);
+    this.#onError = onError;
+    this.#timer = setInterval(() => this.#start(), EXTEND_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const report = (error: unknown): void => this.#onError(error, "checkpoint audit");
+    const failed = (error: unknown): void => {
+      this.#watch.failed(error);
+      report(error);
+    };
+    this.#running = this.#extend()
+      .then((errors) => errors.forEach(report), failed)
+      .finally(() => (this.#isRunning = false));
+  }
+
+  async #extend(): Promise<readonly unknown[]> {
+    const errors = await withOwner(this.#installation.administration, async (owner) => {
+      if (!(await tryLockSession(owner, LOCKS.auditLog))) {
+        this.#watch.passed([]);
+        return [];
+      }
+      const ports = await sequencerPorts(this.#installation);
+      const extended = await extendLog(owner, { ...ports, sinks: [...ports.sinks, this.#log] });
+      this.#watch.passed(extended.sinks.filter(({ name }) => name !== this.#log.name));
+      return [...extended.errors, ...reportOf(extended.unverified)];
+    });
+    return [...errors, ...(await stampLatest(this.#installation))];
+  }
+}

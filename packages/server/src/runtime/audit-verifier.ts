@@ -1,0 +1,95 @@
+/** Verifies the audit log for callers of the admin API, and once a day. Only a worker has the MAC keys of all surfaces. */
+import {
+  cleanVerifications,
+  findLastVerification,
+  hasWaitingRow,
+  listWaiting,
+  recordEnd,
+  recordProgress,
+  requestVerification,
+  type StoredVerification,
+} from "../audit/verification-table.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { OnError } from "../base/ports.ts";
+import { tryLockSession } from "../store/postgres/advisory-locks.ts";
+import { withOwner } from "../store/postgres/database.ts";
+import type { OwnerConnection } from "../store/postgres/executor.ts";
+import { LOCKS } from "../store/postgres/locks.ts";
+import type { Installation } from "./open-installation.ts";
+import { verifyAuditLog } from "./verify-audit.ts";
+
+const LOOK_EVERY_MS = 1_000;
+const SCHEDULE_EVERY_MS = 60_000;
+const VERIFY_EVERY_MS = 86_400_000;
+
+export class AuditVerifier {
+  readonly #installation: Installation;
+  readonly #onError: OnError;
+  readonly #timers: readonly NodeJS.Timeout[];
+  #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+
+  constructor(installation: Installation, onError: OnError) {
+    this.#installation = installation;
+    this.#onError = onError;
+    const report = (error: unknown): void => onError(error, "verify audit");
+    this.#timers = [
+      setInterval(() => this.#start(report), LOOK_EVERY_MS),
+      setInterval(() => void this.#schedule().catch(report), SCHEDULE_EVERY_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#running;
+  }
+
+  #start(report: (error: unknown) => void): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#running = this.#work()
+      .catch(report)
+      .finally(() => (this.#isRunning = false));
+  }
+
+  /** Asks for a verification if the last one is a day old. */
+  async #schedule(): Promise<void> {
+    const { pool, audit, clock } = this.#installation;
+    const signer = audit.verifications;
+    const last = await findLastVerification(pool, signer);
+    if (last?.endedAt && Date.parse(last.endedAt) > clock.now() - VERIFY_EVERY_MS) return;
+    if ((await listWaiting(pool, signer)).length === 0) await requestVerification(pool, signer, { by: "server" });
+  }
+
+  async #work(): Promise<void> {
+    const { pool, administration, audit } = this.#installation;
+    const signer = audit.verifications;
+    if (!(await hasWaitingRow(pool))) return;
+    await withOwner(administration, async (owner) => {
+      if (!(await tryLockSession(owner, LOCKS.auditVerification))) return;
+      await cleanVerifications(owner, signer);
+      const [next] = await listWaiting(owner, signer);
+      if (next) await this.#verify(owner, next);
+    });
+  }
+
+  async #verify(owner: OwnerConnection, { id, request }: StoredVerification): Promise<void> {
+    const { audit, checkpointSinks: sinks, clock } = this.#installation;
+    await recordProgress(owner, id, 0);
+    const onProgress = (items: number): Promise<void> => recordProgress(owner, id, items);
+    const result = await verifyAuditLog(
+      { ...this.#installation, sinks, keys: this.#installation, onProgress },
+      request,
+    ).catch((error: unknown) => {
+      if (!(error instanceof OperatorError)) this.#onError(error, "verify audit");
+      const { code, message } =
+        error instanceof OperatorError
+          ? error
+          : new OperatorError("unexpected-error", "The worker could not verify the audit log: see its log.");
+      return { verdict: 1, error: { code, message } };
+    });
+    const endedAt = new Date(clock.now()).toISOString();
+    await recordEnd(owner, audit.verifications, { id, endedAt, result: JSON.stringify(result) });
+  }
+}

@@ -1,0 +1,52 @@
+/** Recovers a restored database or key store before a server starts, and requires this before an order. */
+import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
+import { type Comparison, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { requireKeys } from "../lifecycle/recovery/installation.ts";
+import { type Replayed, replayJournal, type ReplayPorts } from "../lifecycle/recovery/replay-journal.ts";
+import { plural } from "../base/messages/plural.ts";
+import type { Installation } from "./open-installation.ts";
+
+export function replayPorts(installation: Installation): ReplayPorts {
+  return {
+    ...installation,
+    executor: installation.pool,
+    holdSearch: new SearchBackoff(() => installation.clock.now()),
+  };
+}
+
+/**
+ * Applies the entries of the journal that the database and the key store lack, and then checks that the keys of the
+ * events exist.
+ * @throws an error with a journal-… code, key-store-outdated, Unavailable
+ */
+export async function recover(installation: Installation, ports = replayPorts(installation)): Promise<Replayed> {
+  const replayed = await replayJournal(ports, "start");
+  await requireKeys(installation.pool, installation.secrets);
+  await installation.accountKeys.refresh();
+  return replayed;
+}
+
+/**
+ * Requires that the database lacks no entry of the journal. It is called before an order, because the order becomes the
+ * next entry. @throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
+ * key-store-outdated, Unavailable
+ */
+export async function requireRecovered(installation: Installation): Promise<Comparison> {
+  const { accountKeys, pool, secrets } = installation;
+  const compared = await requireReplayed({ ...installation, executor: pool }, "start");
+  await requireKeys(pool, secrets);
+  await accountKeys.refresh();
+  return compared;
+}
+
+/** Describes what a replay has applied, as lines for a log or a terminal. */
+export function describeReplayed({ erasures, holdOrders, restrictionOrders, keyStore }: Replayed): readonly string[] {
+  const lines: string[] = [];
+  if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);
+  if (restrictionOrders > 0)
+    lines.push(`the database lacked ${plural(restrictionOrders, "order")} about restrictions: applied again`);
+  if (erasures > 0) lines.push(`the database lacked ${plural(erasures, "erasure")} of the journal: applied again`);
+  if (keyStore > 0)
+    lines.push(`the key store lacked ${plural(keyStore, "erasure")} of the journal: secrets destroyed again`);
+  return lines;
+}

@@ -1,0 +1,151 @@
+/** The system that a server and every embedding host open: an installation that is up to date and may be served. */
+import { type Warning, warningsOf } from "../base/config/warnings.ts";
+import type { Config, Environment } from "../base/config/config.ts";
+import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { requireSecrets } from "../lifecycle/recovery/installation.ts";
+import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
+import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
+import type { Clock, OnError } from "../base/ports.ts";
+import { type DatabaseIdentity, identifyDatabase } from "../store/postgres/database-identity.ts";
+import { CloseStack } from "./close-stack.ts";
+import { connect } from "./connect.ts";
+import { type Installation, openInstallation } from "./open-installation.ts";
+import { requireOwnCheckpoints } from "./require-one-installation.ts";
+import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
+import { findSharedClusters } from "./shared-clusters.ts";
+import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
+
+export interface System extends Installation {
+  /** The surfaces that this process serves. */
+  readonly surfaces: readonly ServedSurface[];
+  /** The identity of the database that was compared with the erasure journal at start. */
+  readonly identity: DatabaseIdentity;
+  /**
+   * Applies the entries of the erasure journal that this database or key store lacks. A process without a worker
+   * applies none, and throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
+   * key-store-outdated, Unavailable
+   */
+  replay(): Promise<Replayed>;
+  /** Descriptions of the journal entries that were applied at start because a backup had been restored. */
+  readonly replayed: readonly string[];
+  /** Warnings about the configuration, and about stores that share a cluster. Only a server looks for the latter. */
+  readonly warnings: readonly Warning[];
+  /** Names of the resources that are being closed, for messages. */
+  readonly closing: Set<string>;
+  /** Closes everything. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface OpenSystemOptions {
+  readonly clock: Clock;
+  readonly asServer: boolean;
+  /** Whether an outdated schema is migrated, which only a worker can do. Default: true. */
+  readonly migrates?: boolean;
+  /** The surfaces that the process serves. Default: all. */
+  readonly surfaces?: readonly ServedSurface[];
+  /**
+   * The surfaces of the supervisor of this process. The supervisor runs the embedded database and has the login of all
+   * surfaces. Absent if the process has no supervisor.
+   */
+  readonly supervisedWith?: readonly ServedSurface[];
+  /** The variables of this process, which are passed to the command that prints keys. */
+  readonly environment: Environment;
+  readonly onError: OnError;
+}
+
+export async function openSystem(config: Config, options: OpenSystemOptions): Promise<System> {
+  const {
+    surfaces = SERVED_SURFACES,
+    supervisedWith,
+    clock,
+    asServer,
+    migrates = true,
+    environment,
+    onError,
+  } = options;
+  const closing = new Set<string>();
+  await using opened = new CloseStack(onError, closing);
+  const works = surfaces.includes("worker");
+  const isSupervised = supervisedWith !== undefined;
+  const connecting = { access: "change", clock, asServer, isSupervised, environment, onError } as const;
+  const connection = await connect(
+    settingsOf(config, surfaces),
+    { ...connecting, migrates: migrates && works, role: roleOf(supervisedWith ?? surfaces) },
+    opened,
+  );
+  if (!works) await requireSecrets(connection.pool);
+  const identity = await identifyDatabase(connection.pool);
+  const installation = await openInstallation(connection);
+  await requireOwnCheckpoints(config, installation.checkpointSinks, installation.codec.installation);
+  installation.audit.requireKeys(auditSurfacesOf(surfaces));
+  const recovery = works ? await openRecovery(installation) : await openComparison(installation);
+  return {
+    ...installation,
+    ...recovery,
+    surfaces,
+    identity,
+    warnings: [...warningsOf(config), ...(asServer ? await findSharedClusters(installation) : [])],
+    closing,
+    close: opened.release(),
+  };
+}
+
+type Recovery = Pick<System, "replay" | "replayed">;
+
+async function openRecovery(installation: Installation): Promise<Recovery> {
+  // The first server of an installation creates the receipt key, because a command that only reads must not create it.
+  await installation.receipts();
+  const ports = replayPorts(installation);
+  const replayed = describeReplayed(await recover(installation, ports));
+  return { replayed, replay: () => replayJournal(ports, "head") };
+}
+
+/**
+ * Compares the database with the journal. A process without a worker applies no entries, and does not start before a
+ * worker has applied them. @throws replay-needed
+ */
+async function openComparison(installation: Installation): Promise<Recovery> {
+  await requireRecovered(installation);
+  const { pool: executor } = installation;
+  const replay = async (): Promise<Replayed> => {
+    await requireReplayed({ ...installation, executor }, "head");
+    return { erasures: 0, holdOrders: 0, restrictionOrders: 0, keyStore: 0 };
+  };
+  return { replayed: [], replay };
+}
+
+/** The parts that a worker or a command needs to delete events. */
+export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
+  const {
+    pool,
+    clock,
+    audit,
+    config,
+    secrets,
+    sealer,
+    featureSealer,
+    keyStore,
+    pseudonymizer,
+    journal,
+    codec,
+    receipts,
+  } = installation;
+  const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
+  const attest = { executor: pool, signer, clock, backups: config.retention };
+  return {
+    clock,
+    audit,
+    secrets,
+    sealer,
+    featureSealer,
+    keyStore,
+    pseudonymizer,
+    journal,
+    codec,
+    attest,
+    replayWindow: config.retention.replayWindowMs,
+    countRetention: config.retention.countsMs,
+    heldDestructionDelay: config.retention.heldDestructionDelayMs,
+    auditReasonRetention: config.audit.reasonRetentionMs,
+  };
+}

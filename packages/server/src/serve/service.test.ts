@@ -1,0 +1,56 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAdminClient } from "@device-risk-signals/admin-api";
+import { authorized, send, transport } from "../../../../e2e/support/client.ts";
+import { makeCredentials } from "../../../../e2e/support/parties.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { issueAdminToken } from "../access/identity/admin-tokens.ts";
+import { inOwnerTransaction } from "../store/postgres/database.ts";
+import { startService, type Service } from "./service.ts";
+
+const HOUR_MS = 3_600_000;
+const scene = useTestSystem("file", () => ({ DRS_PORT: "0", DRS_ADMIN_PORT: "0" }));
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService(scene.system, pino({ level: "silent" }));
+});
+afterAll(() => service?.stop());
+
+describe("a statement of the admin API that is cancelled", () => {
+  it("does not pause ingestion, and no dependency counts as not available", async () => {
+    const { system, owner } = scene;
+    const who = await makeCredentials(system, "customer-1");
+    const issued = await inOwnerTransaction(system.administration, (transaction) =>
+      issueAdminToken(transaction, system.clock, { person: "ann", roles: ["analyst"], ttlMs: HOUR_MS }),
+    );
+    const changed: string[] = [];
+    system.dependencies.onChange(({ name }) => changed.push(name));
+    const client = createAdminClient({ url: service.adminUrl, token: issued.token });
+
+    await owner.query("begin; lock table drs.drift in access exclusive mode");
+    const read = client.call("listDrift", {}).catch((error: unknown) => error);
+    await expect
+      .poll(async () => {
+        await owner.query("select pg_stat_clear_snapshot()");
+        const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query ~ 'from\\s+drift'`;
+        return (await owner.query(cancel)).rowCount;
+      })
+      .toBe(1);
+    const statuses: number[] = [];
+    for (let posted = 0; posted < 3; posted++) {
+      const body = JSON.stringify(transport(who, new Date(system.clock.now())));
+      statuses.push((await send({ url: service.url ?? "", headers: authorized(who), body })).status);
+    }
+    await owner.query("rollback");
+
+    expect(await read).toMatchObject({ problem: { status: 503 } });
+    expect(statuses).toEqual([201, 201, 201]);
+    expect(changed).toEqual([]);
+    expect(await send({ url: service.adminUrl, method: "GET", path: "/readyz" })).toMatchObject({
+      status: 200,
+      text: "ok\n",
+    });
+  });
+});

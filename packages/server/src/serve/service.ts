@@ -1,0 +1,201 @@
+/** The standalone service: an endpoint and two listeners. */
+import type { Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Config } from "../base/config/config.ts";
+import { createAdminApi } from "../http/admin/admin-api.ts";
+import { endUngivenSessions } from "../http/admin/end-ungiven-sessions.ts";
+import { OrderWorker } from "./order-worker.ts";
+import { type AdminPorts, portsOf } from "../operations/ports.ts";
+import { isLoopback } from "../base/config/rules.ts";
+import { createAdminServer } from "../http/admin.ts";
+import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
+import { createEndpointServer } from "../http/server.ts";
+import type { FollowedTls } from "../http/tls.ts";
+import type { Ingest } from "../ingest/ingest.ts";
+import { describeDuration } from "../base/messages/duration.ts";
+import type { OnError } from "../base/ports.ts";
+import { openAdminConnection } from "../operations/admin-connection.ts";
+import { CloseStack } from "../runtime/close-stack.ts";
+import { openSignIn, type SignIn } from "./open-sign-in.ts";
+import { assembleEndpoint, type Endpoint } from "../runtime/endpoint.ts";
+import { createErrorLog } from "../runtime/error-log.ts";
+import { withSurfaces } from "../runtime/served-surfaces.ts";
+import { assembleWithoutIngestion } from "../runtime/without-ingestion.ts";
+import type { System } from "../runtime/system.ts";
+import type { IngestProcesses } from "./ingest-processes.ts";
+import { CLOSE_WITHIN_MS, closeListener, followTls, listen, type OpenedTls, openTls, urlOf } from "./listeners.ts";
+
+export interface Service {
+  /** Absent if the process receives no events. */
+  readonly url?: string;
+  readonly adminUrl: string;
+  /** Reads the certificate files, the role file and the key-encryption key again, if they are held in memory. */
+  readonly reload: () => void;
+  /** Answers accepted requests, rejects new ones, then stops. */
+  readonly stop: () => Promise<void>;
+}
+
+/** @param processes receive the events instead of this process. */
+export async function startService(system: System, logger: Logger, processes?: IngestProcesses): Promise<Service> {
+  const { surfaces } = system;
+  const { service } = system.config;
+  const onError = createErrorLog(logger, system.dependencies);
+  logDependencies(system, logger);
+  const reloads = { logger, onError };
+  await using opened = new CloseStack(onError, system.closing);
+  await using serving = new CloseStack(onError, system.closing);
+  await using administering = new CloseStack(onError, system.closing);
+  const reports = {
+    onError,
+    onCheckpoint: (checkpoint: string) => logger.info({ checkpoint }, "audit checkpoint"),
+  };
+  const takesEvents = surfaces.includes("ingest");
+  const tls = takesEvents ? await openTls(service.tls, "service.tls") : undefined;
+  const endpoint: Omit<Endpoint, "ingest"> & Partial<Endpoint> =
+    takesEvents && !processes
+      ? await assembleEndpoint(system, reports)
+      : await assembleWithoutIngestion(system, reports);
+  serving.add("endpoint", () => endpoint.close());
+
+  const orders = surfaces.includes("worker") ? new OrderWorker({ system, onError }) : undefined;
+  if (orders) serving.add("orders", () => orders.close());
+
+  const adminTls = await openTls(service.admin.tls, "service.admin.tls");
+  const signIn = surfaces.includes("admin") ? await openSignIn(system, administering) : undefined;
+  const ports = surfaces.includes("admin")
+    ? portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake())
+    : undefined;
+  const api = ports
+    ? await createAdminApi({
+        ports,
+        ...(signIn && { signIn }),
+        document: ADMIN_OPENAPI_JSON,
+        isClearAllowed: isLoopback(service.admin.host),
+        onError,
+      })
+    : undefined;
+  const { registry } = endpoint.metrics;
+  processes?.register(registry);
+  const admin = createAdminServer({
+    ...(api && { api }),
+    ...(adminTls && { tls: adminTls.files }),
+    hosts: [service.admin.host, ...(service.admin.hostNames ?? []), ...(signIn ? [signIn.hostName] : [])].map((name) =>
+      name.toLowerCase(),
+    ),
+    readiness: async () => {
+      const own = await endpoint.readiness();
+      return withSurfaces(processes ? await processes.readiness(own) : own, surfaces);
+    },
+    onError,
+    metrics: async () => ({
+      type: registry.contentType,
+      text: await (processes ? processes.metrics(registry) : registry.metrics()),
+    }),
+  });
+  // Health checks are answered until the end.
+  opened.add("admin listener", () => closeListener(admin));
+  const closeAll = [serving.release(), administering.release()];
+  opened.add("endpoint and admin database", () => Promise.all(closeAll.map((close) => close())));
+  let withinMs = 0;
+  const followed: FollowedTls[] = [];
+  let url: string | undefined;
+  if (endpoint.ingest) {
+    const listener = createListener(system.config, endpoint.ingest, tls, onError);
+    opened.add("listener", () => closeListener(listener, withinMs));
+    url = await listenForEvents(listener, system.config, tls);
+    followed.push(followTls(listener, tls, "certificate", reloads));
+  } else if (processes) {
+    opened.add("processes", () => processes.stop());
+    url = await processes.start();
+  }
+  await listen(admin, service.admin.host, service.admin.port, "choose another in DRS_ADMIN_PORT");
+  followed.push(followTls(admin, adminTls, "admin certificate", reloads));
+  for (const one of followed) opened.add("certificate files", () => one.close());
+  const close = opened.release();
+  return {
+    ...(url !== undefined && { url }),
+    adminUrl: urlOf(admin, service.admin.host, adminTls),
+    reload() {
+      for (const one of followed) one.reload();
+      processes?.reload();
+      if (ports && signIn) reloadRoleFile(ports, signIn, reloads);
+      reloadKeyEncryption(system, reloads);
+    },
+    async stop() {
+      const deadline = service.drainTimeoutMs;
+      // Calls that still wait a second after the deadline are abandoned.
+      setTimeout(() => system.dependencies.abandon(), deadline + CLOSE_WITHIN_MS).unref();
+      const drained = Promise.all([endpoint.drain(), processes?.drain()]).then(() => true);
+      const isDrained = await Promise.race([drained, sleep(deadline, false, { ref: false })]);
+      if (isDrained) withinMs = CLOSE_WITHIN_MS;
+      await close();
+    },
+  };
+}
+
+/** Where the result of a reload is reported. */
+interface Reloads {
+  readonly logger: Logger;
+  readonly onError: OnError;
+}
+
+function reloadRoleFile(ports: AdminPorts, { roleFile }: SignIn, { logger, onError }: Reloads): void {
+  const reload = async (): Promise<void> => {
+    const before = await roleFile.reload();
+    await endUngivenSessions(ports, roleFile.current, before);
+  };
+  reload().then(
+    () => logger.info("role file reloaded"),
+    (error: unknown) => onError(error, "reload role file"),
+  );
+}
+
+/** The server of the events, which does not listen yet. */
+export function createListener(
+  { service, limits }: Config,
+  ingest: Ingest,
+  tls: OpenedTls | undefined,
+  onError: OnError,
+): Server {
+  return createEndpointServer({
+    ingest,
+    proxyHops: service.proxyHops,
+    requestTimeout: limits.requestTimeoutMs,
+    onError,
+    ...(tls && { tls: tls.files }),
+  });
+}
+
+/** @returns its URL. @throws listener-failed */
+export async function listenForEvents(
+  listener: Server,
+  { service }: Config,
+  tls: OpenedTls | undefined,
+): Promise<string> {
+  await listen(listener, service.host, service.port, "choose another in DRS_PORT");
+  return urlOf(listener, service.host, tls);
+}
+
+/** Logs once that a dependency is down, once more for each further problem, and once that it is up again. */
+export function logDependencies({ dependencies }: System, logger: Logger): void {
+  const outages = new Map<string, { readonly since: number; readonly logged: Set<string> }>();
+  dependencies.onChange(({ name: dependency, problems, since = Date.now() }) => {
+    const outage = outages.get(dependency) ?? { since, logged: new Set() };
+    if (problems.length === 0) {
+      outages.delete(dependency);
+      logger.info({ dependency, downFor: describeDuration(Date.now() - outage.since) }, "dependency is up");
+    } else if (problems.some((problem) => !outage.logged.has(problem))) {
+      outages.set(dependency, outage);
+      for (const problem of problems) outage.logged.add(problem);
+      logger.warn({ dependency, problems }, "dependency is down");
+    }
+  });
+}
+
+export function reloadKeyEncryption({ keyEncryption }: System, { logger, onError }: Reloads): void {
+  keyEncryption.reload().then(
+    (isHeld) => isHeld && logger.info("key-encryption key reloaded"),
+    (error: unknown) => onError(error, "reload key-encryption key"),
+  );
+}

@@ -1,0 +1,142 @@
+import type { QueryResult } from "pg";
+import { Unavailable } from "../../base/ports.ts";
+import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
+import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
+import { requireSettings, sessionOptions } from "../postgres/session-settings.ts";
+import { lockTransaction } from "../postgres/advisory-locks.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { asUnusable } from "../postgres/errors.ts";
+import { requireWritable } from "../postgres/require-writable.ts";
+import type { KeyStore } from "./key-store.ts";
+
+const SCHEMA = `
+  create schema if not exists drs_keys;
+  create table if not exists drs_keys.secret (
+    id text primary key check (id ~ '^[0-9a-f]{64}$'),
+    wrapped bytea not null,
+    created_at timestamptz not null default now()
+  );
+  create table if not exists drs_keys.destroyed_secret (
+    id text primary key check (id ~ '^[0-9a-f]{64}$'),
+    destroyed_at timestamptz not null default now()
+  );
+  create table if not exists drs_keys.mark (
+    name text primary key,
+    mark text not null
+  )`;
+
+const READ_SECRET = sql("select wrapped from drs_keys.secret where id = $1", ["text"], { wrapped: "bytea" });
+const READ_MANY = sql("select id, wrapped from drs_keys.secret where id = any ($1::text[])", ["text[]"], {
+  id: "text",
+  wrapped: "bytea",
+});
+const IS_PREPARED = sql("select where to_regclass('drs_keys.destroyed_secret') is not null");
+const DESTROY_SECRET = sql(
+  `with recorded as (insert into drs_keys.destroyed_secret (id) values ($1) on conflict do nothing)
+        delete from drs_keys.secret where id = $1`,
+  ["text"],
+);
+const DISCARD_SECRET = sql("delete from drs_keys.secret where id = $1", ["text"]);
+const REPLACE_SECRET = sql("update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2", [
+  "text",
+  "bytea",
+  "bytea",
+]);
+const FIND_MISSING = sql(
+  `select id from unnest($1::text[]) as asked (id)
+        where not exists (select from drs_keys.secret s where s.id = asked.id)`,
+  ["text[]"],
+  { id: "text" },
+);
+const FIND_DESTROYED = sql("select id from drs_keys.destroyed_secret where id = any ($1::text[])", ["text[]"], {
+  id: "text",
+});
+const LIST_IDS = sql("select id from drs_keys.secret where id > $1 order by id limit 1000", ["text"], { id: "text" });
+const READ_WATERMARK = sql("select mark from drs_keys.mark where name = $1", ["text"], { mark: "text" });
+const WRITE_WATERMARK = sql(
+  "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2",
+  ["text", "text"],
+);
+const INSERT_SECRET = sql("insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing", [
+  "text",
+  "bytea",
+]);
+
+/**
+ * Keeps secrets in a PostgreSQL that is not the events' database.
+ * @param isReadOnly whether nothing is written and no table is made.
+ */
+export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = false): Promise<KeyStore> {
+  const options = sessionOptions({ isReadOnly });
+  const pool = openPool({ ...database, options }, { max: 4, onError: () => {} });
+  const unavailable = (error: unknown): never => {
+    throw asUnusable(error, "key database", database);
+  };
+  const run = <Values extends readonly unknown[], Row>(
+    statement: Statement<Values, Row>,
+    ...values: ParametersOf<Values>
+  ): Promise<QueryResult<Row & object>> => query(pool, statement, ...values).catch(unavailable);
+  const read = async (id: string): Promise<Buffer | undefined> => {
+    return (await run(READ_SECRET, [id])).rows[0]?.wrapped;
+  };
+  const prepare = async (): Promise<void> => {
+    await requireSettings(pool).catch(unavailable);
+    if ((await run(IS_PREPARED)).rowCount === 1) return;
+    await inTransaction(pool, async (executor) => {
+      await lockTransaction(executor, LOCKS.keyStoreSchema);
+      await executor.query(SCHEMA);
+    }).catch(unavailable);
+  };
+  if (!isReadOnly) {
+    await prepare().catch(async (error: unknown) => {
+      await pool.end();
+      throw error;
+    });
+  }
+  return {
+    read,
+    async readToOpen(ids) {
+      return new Map((await run(READ_MANY, [ids])).rows.map(({ id, wrapped }) => [id, wrapped]));
+    },
+    async destroy(id) {
+      await run(DESTROY_SECRET, [id]);
+    },
+    async discard(id) {
+      await run(DISCARD_SECRET, [id]);
+    },
+    async replace(id, existing, wrapped) {
+      return (await run(REPLACE_SECRET, [id, existing, wrapped])).rowCount === 1;
+    },
+    async findMissing(ids) {
+      return (await run(FIND_MISSING, [ids])).rows.map(({ id }) => id);
+    },
+    async findDestroyed(ids) {
+      return (await run(FIND_DESTROYED, [ids])).rows.map(({ id }) => id);
+    },
+    async *ids() {
+      for (let last = ""; ;) {
+        const ids = (await run(LIST_IDS, [last])).rows.map(({ id }) => id);
+        yield ids;
+        last = ids.at(-1) ?? "";
+        if (last === "") return;
+      }
+    },
+    async readWatermark(name) {
+      return (await run(READ_WATERMARK, [name])).rows[0]?.mark;
+    },
+    async writeWatermark(name, mark) {
+      await run(WRITE_WATERMARK, [name, mark]);
+    },
+    async create(id, wrapped) {
+      await run(INSERT_SECRET, [id, wrapped]);
+      const existing = await read(id);
+      if (!existing) throw new Unavailable("a secret vanished while it was read");
+      return existing;
+    },
+    requireWritable: () => requireWritable(pool).catch(unavailable),
+    description: "PostgreSQL (DRS_KEY_DATABASE_URL)",
+    async close() {
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
+import { openTestSystem } from "../../../../../e2e/support/parties.ts";
+import { uuidv7 } from "../../base/identifiers/uuidv7.ts";
+import type { System } from "../../runtime/system.ts";
+import type { NewEvent } from "../../base/ports.ts";
+import { openEventStore } from "./event-store.fixture.ts";
+import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
+import { findPartitions, spansOf } from "./partition-slices.ts";
+import { type EventFilter, findEvent, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
+
+const DAY_MS = 86_400_000;
+const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+});
+
+afterAll(() => database?.close());
+
+async function scene(): Promise<{ system: System; owner: pg.Client; close: () => Promise<void> }> {
+  const environment = await database.environment();
+  const system = await openTestSystem(environment);
+  const owner = await connectAsOwner(environment);
+  return {
+    system,
+    owner,
+    async close() {
+      await owner.end();
+      await system.close();
+    },
+  };
+}
+
+describe("the list of events", () => {
+  let system: System;
+  let close: () => Promise<void>;
+  /** The stored events, newest first. */
+  let events: NewEvent[];
+
+  beforeAll(async () => {
+    const opened = await scene();
+    ({ system, close } = opened);
+    await opened.owner.query(
+      "insert into purpose (code, id, title) values (2, 'second', 'Second'); update purpose set raw_retention = '100 days'",
+    );
+    const store = await openEventStore(system);
+    // The events cover three days and two purposes. Many have the same millisecond.
+    events = Array.from({ length: 120 }, (_, index) =>
+      newEvent({
+        receivedAt: TODAY + (index % 3) * DAY_MS + Math.floor(index / 12),
+        purpose: 1 + (index % 2),
+        account: `account-${index % 4}`,
+        actionId: `action-${index % 5}`,
+        actionType: `type-${index % 3}`,
+        sdkVersion: `1.0.${index % 2}`,
+        schemaVersion: 1 + (index % 7 === 0 ? 1 : 0),
+      }),
+    );
+    await Promise.all(events.map((event) => store.append(event)));
+    await store.close();
+    events.sort((a, b) => b.receivedAt - a.receivedAt || (a.eventId < b.eventId ? 1 : -1));
+  });
+
+  afterAll(() => close?.());
+
+  const filters: readonly (readonly [string, EventFilter, (event: NewEvent) => boolean])[] = [
+    ["everything", {}, () => true],
+    ["by account", { account: "account-1" }, (event) => event.account === "account-1"],
+    ["by action", { actionId: "action-2" }, (event) => event.actionId === "action-2"],
+    ["by action type", { actionType: "type-0" }, (event) => event.actionType === "type-0"],
+    ["by SDK version", { sdkVersion: "1.0.1" }, (event) => event.sdkVersion === "1.0.1" && event.schemaVersion === 1],
+    [
+      "by SDK and schema version",
+      { sdkVersion: "1.0.1", schemaVersion: 2 },
+      (event) => event.sdkVersion === "1.0.1" && event.schemaVersion === 2,
+    ],
+    [
+      "by account and action type",
+      { account: "account-1", actionType: "type-0" },
+      (event) => event.account === "account-1" && event.actionType === "type-0",
+    ],
+    ["of an account that has none", { account: "unknown" }, () => false],
+  ];
+
+  it.each(filters)("has all of them, newest first: %s", async (_, filter, fits) => {
+    const rows = await listEvents(system.pool, filter, 1_000);
+    expect(rows.map((row) => row.event_id)).toEqual(events.filter(fits).map(({ eventId }) => eventId));
+  });
+
+  it.each(filters)("has each event once, page by page: %s", async (_, filter, fits) => {
+    const listedIds: string[] = [];
+    for (;;) {
+      const page = await listEvents(system.pool, filter, 7, listedIds.at(-1));
+      expect(page.length).toBeLessThanOrEqual(7);
+      listedIds.push(...page.map((row) => row.event_id));
+      if (page.length < 7) break;
+    }
+    expect(listedIds).toEqual(events.filter(fits).map(({ eventId }) => eventId));
+  });
+
+  it("continues after an event that was deleted", async () => {
+    const rows = await listEvents(system.pool, {}, 5, uuidv7(TODAY + DAY_MS - 1));
+    expect(rows.map((row) => row.event_id)).toEqual(
+      events
+        .filter(({ receivedAt }) => receivedAt < TODAY + DAY_MS)
+        .slice(0, 5)
+        .map(({ eventId }) => eventId),
+    );
+  });
+
+  it("treats values that look like SQL as values", async () => {
+    expect(await listEvents(system.pool, { account: "' or true --" }, 10)).toEqual([]);
+  });
+
+  it("finds one event by its id alone, with its payload", async () => {
+    const [event] = events as [NewEvent];
+    const { collectedAt: _, requestMac: __, policyVersion: ___, sealed, ...same } = event;
+    const expected = { ...same, payload: sealed.payload, sealedUnder: { keyId: sealed.keyId } };
+    expect(await findEvent(system.pool, event.eventId)).toMatchObject(expected);
+    expect(await findEvent(system.pool, uuidv7(event.receivedAt))).toBeUndefined();
+  });
+});
+
+describe("the id of an event", () => {
+  it("contains the millisecond of receipt", () => {
+    for (const at of [0, 1, TODAY, TODAY + 123, 2 ** 47]) expect(receivedAtOf(uuidv7(at)).getTime()).toBe(at);
+  });
+});
+
+/** A node of a plan, with its child nodes. */
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+describe("each access pattern of events uses its index", () => {
+  const DAYS = 3;
+  const ROWS = 4_000;
+  let system: System;
+  let owner: pg.Client;
+  let close: () => Promise<void>;
+  /** The index of `event` to which an index of a partition belongs. */
+  let wholeOf: Map<string, string>;
+  /** The id of an event in the middle of the newest partition. */
+  let middle: string;
+
+  beforeAll(async () => {
+    ({ system, owner, close } = await scene());
+    await owner.query("update purpose set raw_retention = '100 days'");
+    await system.partitions.prepare(1, TODAY, DAYS - 1);
+    await system.pool.query("select ensure_account_key('test-key-owner', null, 1, $1)", [TEST_KEY]);
+    await owner.query(
+      `insert into event
+        select 'account-' || i % 200, 1, at,
+          (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
+          at, 1, 'key-' || i, 'action-' || i % 1000, 'type-' || i % 50, 'session', 'device_intel_collection', '1.0.' || i % 60,
+          'android', '', decode(repeat('ab', 600), 'hex'), '${TEST_KEY}'
+        from (select i, to_timestamp($1::float8 / 1000) + i * interval '21 seconds' as at
+          from generate_series(1, $2::int) i) as g`,
+      [TODAY, DAYS * ROWS],
+    );
+    const { rows } = await owner.query<{ part: string; whole: string; is_table: boolean }>(
+      `select i.inhrelid::regclass::text as part, i.inhparent::regclass::text as whole, c.relkind = 'r' as is_table
+        from pg_inherits i join pg_class c on c.oid = i.inhrelid`,
+    );
+    wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]));
+    // Analyses the partitions and not the whole table, as autovacuum does.
+    for (const { part, is_table } of rows) if (is_table) await owner.query(`analyze ${part}`);
+    const found = await owner.query<{ event_id: string }>(
+      "select event_id from event order by received_at desc offset 2000 limit 1",
+    );
+    middle = found.rows[0]?.event_id ?? "";
+  });
+
+  afterAll(() => close?.());
+
+  /** The indexes that are used to read the page. The test fails if a partition is read without an index. */
+  async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
+    const [span] = [...spansOf(await findPartitions(system.pool))];
+    const { text, values } = listQuery(filter, span ?? { partitions: [] }, 50, after);
+    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
+    const nodes = rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
+    const scanned = nodes.filter((node) => node["Relation Name"]?.startsWith("event"));
+    expect(scanned.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
+    expect(scanned.length).toBeGreaterThan(0);
+    return nodes.flatMap((node) => wholeOf.get(node["Index Name"] ?? "") ?? []);
+  }
+
+  const patterns: readonly (readonly [string, EventFilter, string])[] = [
+    ["account and received time", { account: "account-7" }, "event_pkey"],
+    ["action_id and received time", { actionId: "action-7" }, "event_action_id"],
+    ["action_type and received time", { actionType: "type-7" }, "event_action_type"],
+    ["sdk_version with schema_version", { sdkVersion: "1.0.7" }, "event_sdk"],
+    ["received time alone", {}, "event_received_at"],
+  ];
+
+  it.each(patterns)("for the first page: %s", async (_, filter, index) => {
+    expect(new Set(await indexesOf(filter))).toEqual(new Set([index]));
+  });
+
+  it.each(patterns)("for a later page: %s", async (_, filter, index) => {
+    expect(new Set(await indexesOf(filter, middle))).toEqual(new Set([index]));
+  });
+
+  it("and a single event is found without reading a whole partition", async () => {
+    const text = "select account from event where received_at = $1 and event_id = $2";
+    const values = [receivedAtOf(middle).toISOString(), middle];
+    const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
+    const nodes = rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
+    expect(nodes.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
+  });
+});

@@ -1,4 +1,4 @@
-/** Finds which folder of the server imports which. */
+/** Finds which wing of the server imports which. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
@@ -8,9 +8,9 @@ const IS_TEST = /\.(test|test-d|fixture|contract)\.ts$/;
 const IMPORT_STATEMENT = /(?:from|import) ?\(?"(\.\.?\/[^"]+)"/g;
 
 export interface Import {
+  /** Both relative to `src`. */
   readonly file: string;
-  readonly from: string;
-  readonly to: string;
+  readonly imported: string;
 }
 
 /** Source files of the server without tests, relative to `src`. */
@@ -25,12 +25,13 @@ export function sqlFiles(): readonly string[] {
   return readdirSync(SERVER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".sql"));
 }
 
-/** Imports between folders. */
-export function importsBetweenFolders(): readonly Import[] {
+/** Imports between files of the server. */
+export function importsOfServer(): readonly Import[] {
   return sourceFiles().flatMap((file) =>
-    [...readFileSync(join(SERVER, file), "utf8").matchAll(IMPORT_STATEMENT)]
-      .map(([, path = ""]) => ({ file, from: folderOf(file), to: folderOf(normalize(join(dirname(file), path))) }))
-      .filter(({ from, to }) => from !== to),
+    [...readFileSync(join(SERVER, file), "utf8").matchAll(IMPORT_STATEMENT)].map(([, path = ""]) => ({
+      file,
+      imported: normalize(join(dirname(file), path)),
+    })),
   );
 }
 
@@ -40,8 +41,4 @@ export function filesThatLoad(name: string): readonly string[] {
   return sourceFiles().filter((file) => load.test(readFileSync(join(SERVER, file), "utf8")));
 }
 
-export function folderOf(file: string): string {
-  if (file === "base/ports.ts") return "ports";
-  const folder = dirname(file);
-  return folder === "." ? "(entries)" : folder;
-}
+export const wingOf = (file: string): string => /^([^/]+)\//.exec(file)?.[1] ?? "(entries)";

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FOLDERS } from "./folders.ts";
-import { folderOf, SERVER, sourceFiles } from "./imports.ts";
+import { SERVER, sourceFiles } from "./imports.ts";
 import { accessesIn, stringsOf } from "./statements.ts";
 import { ACCOUNT_DATA, FUNCTIONS, TABLES } from "./tables.ts";
 
@@ -14,7 +13,7 @@ const foreign = (changes: boolean): readonly string[] =>
   sourceFiles()
     .flatMap((file) =>
       accessesIn(stringsOf(readFileSync(join(SERVER, file), "utf8")), names)
-        .filter((access) => access.changes === changes && TABLES[access.table]?.owner !== folderOf(file))
+        .filter((access) => access.changes === changes && TABLES[access.table]?.owner !== dirname(file))
         .map(({ table }) => `${table} ${file}`),
     )
     .filter((access, index, all) => all.indexOf(access) === index)
@@ -30,7 +29,7 @@ describe("the tables", () => {
     const [, tables = ""] = /^# tables\n([^#]*)/m.exec(snapshot) ?? [];
     const existing = [...tables.matchAll(/^\w+/gm)].map(([name]) => name);
     expect(existing.toSorted()).toEqual([...names].toSorted());
-    const folders = new Set(FOLDERS.map(({ name }) => name));
+    const folders = new Set(sourceFiles().map((file) => dirname(file)));
     expect(Object.values(TABLES).filter(({ owner }) => !folders.has(owner))).toEqual([]);
   });
 

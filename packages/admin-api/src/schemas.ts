@@ -7,6 +7,10 @@ const closed = { additionalProperties: false } as const;
 /** An object without further members. */
 export const object = <const Properties extends TProperties>(properties: Properties) => Type.Object(properties, closed);
 
+/** An object without further members that the OpenAPI document names. */
+export const shape = <const Properties extends TProperties>(title: string, properties: Properties) =>
+  Type.Object(properties, { ...closed, title });
+
 export const nullable = <const Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 const UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$";
@@ -44,7 +48,7 @@ export const limit = Type.Optional(
 export const page = { limit, after: Type.Optional(nonEmptyText(4_096, "`next` of the page before.")) };
 export const next = nullable(shownText("Continues the list; null at its end."));
 
-export const erasureWithReceipt = object({
+export const erasureWithReceipt = shape("ErasureReceipt", {
   erasure_id: shownText(),
   kind: shownText("What was erased, such as `account` or `event`."),
   began_at: shownText(),
@@ -77,7 +81,7 @@ export const sdkVersion = nonEmptyText(LIMITS.sdkVersion, "SDK version.");
 export const sessionId = nonEmptyText(LIMITS.sessionId, "Session id of an account.");
 export const idempotencyKey = nonEmptyText(LIMITS.idempotencyKey, "Idempotency key of an account.");
 
-export const event = object({
+export const event = shape("Event", {
   event_id: shownText(),
   idempotency_key: shownText("For the role operator, a pseudonym."),
   account: shownText("For the role operator, a pseudonym."),

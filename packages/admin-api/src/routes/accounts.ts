@@ -1,28 +1,30 @@
 import { type Static, Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, count, object, reason, shownText, uuid } from "../schemas.ts";
+import { account, count, object, reason, shape, shownText, uuid } from "../schemas.ts";
 
 const file = Type.String({
   pattern: "^(events/[0-9a-f-]{36}\\.json|[a-z-]+\\.ndjson)$",
   description: "Name of the file in the folder of the export.",
 });
 
-const manifest = object({
+const manifest = shape("AccountManifest", {
   export_id: shownText(),
   account: shownText(),
   exported_at: shownText(),
   refused: Type.Boolean({
     description: "Whether the server rejects later events of the account, because of an erasure.",
   }),
-  files: Type.Array(object({ name: shownText(), rows: count(), bytes: count(), sha256: shownText("In hexadecimal.") })),
+  files: Type.Array(
+    shape("AccountFile", { name: shownText(), rows: count(), bytes: count(), sha256: shownText("In hexadecimal.") }),
+  ),
 });
 export type AccountExport = Static<typeof manifest>;
 
 /** A part of a file of an export (text or exact bytes), or, at the end, the manifest. */
 const exportPart = Type.Union([
-  object({ file, text: shownText("Lines of JSON.") }),
-  object({ file, base64: shownText("The exact bytes of an event.") }),
-  object({ manifest }),
+  shape("AccountText", { file, text: shownText("Lines of JSON.") }),
+  shape("AccountBytes", { file, base64: shownText("The exact bytes of an event.") }),
+  shape("AccountEnd", { manifest }),
 ]);
 export type ExportPart = Static<typeof exportPart>;
 

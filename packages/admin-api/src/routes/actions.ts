@@ -9,6 +9,7 @@ import {
   object,
   page,
   sessionId,
+  shape,
   shownText,
   ttlMs,
 } from "../schemas.ts";
@@ -29,7 +30,7 @@ export const ACTION_ROUTES = {
     query: object({ account: Type.Optional(account), ...page }),
     answer: object({
       actions: Type.Array(
-        object({
+        shape("Action", {
           ...named,
           session_id: nullable(shownText()),
           expires_at: shownText(),

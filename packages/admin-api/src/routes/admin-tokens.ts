@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { next, nullable, object, page, personName, shownText, uuid } from "../schemas.ts";
+import { next, nullable, object, page, personName, shape, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Admin tokens";
 
@@ -21,7 +21,7 @@ export const ADMIN_TOKEN_ROUTES = {
     query: object(page),
     answer: object({
       tokens: Type.Array(
-        object({
+        shape("AdminToken", {
           token_id: shownText(),
           person: shownText(),
           obtained_by: nullable(shownText("The person who asked for it through the admin API, and received it.")),

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { count, next, nullable, object, page, shownText, uuid } from "../schemas.ts";
+import { count, next, nullable, object, page, shape, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Approvals";
 
-const shownApproval = object({
+const shownApproval = shape("Approval", {
   approval_id: shownText(),
   operation: shownText("The operation, as audit entries name it."),
   parameters: Type.Unknown({ description: "Its parameters; the approval is for exactly these." }),

@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   reason,
+  shape,
   shownText,
   time,
   uuid,
@@ -34,7 +35,7 @@ export const AUDIT_ROUTES = {
     }),
     answer: object({
       entries: Type.Array(
-        object({
+        shape("AuditEntry", {
           entry_id: shownText(),
           at: shownText(),
           actor: shownText(),
@@ -82,7 +83,7 @@ export const AUDIT_ROUTES = {
     answer: object({
       since: shownText(),
       reads: Type.Array(
-        object({
+        shape("PersonReads", {
           person: shownText("The person, or the actor of a command on the database."),
           via: shownText("`direct`: a command on the database itself, which may also have destroyed data."),
           operation: shownText(),
@@ -97,10 +98,14 @@ export const AUDIT_ROUTES = {
         "Entries with an invalid MAC, which a login of the database inserted: no person's acts.",
       ),
       repeated_reasons: Type.Array(
-        object({ person: shownText(), reason: shownText(), cases: count("Cases that were opened with this reason.") }),
+        shape("RepeatedReason", {
+          person: shownText(),
+          reason: shownText(),
+          cases: count("Cases that were opened with this reason."),
+        }),
       ),
       unused_cases: Type.Array(
-        object({
+        shape("UnusedCase", {
           case_id: shownText(),
           person: shownText(),
           category: shownText(),
@@ -192,18 +197,20 @@ export const AUDIT_ROUTES = {
       state: Type.Enum(["waiting", "running", "ended"]),
       read: count("Leaves, checkpoints and new entries that were read so far."),
       result: nullable(
-        object({
+        shape("Verification", {
           verdict: count("The exit code of `drs audit verify`."),
-          error: nullable(object({ code: shownText(), message: shownText("Why the log could not be verified.") })),
-          findings: Type.Array(object({ kind: shownText(), what: shownText() })),
+          error: nullable(
+            shape("VerificationError", { code: shownText(), message: shownText("Why the log could not be verified.") }),
+          ),
+          findings: Type.Array(shape("Finding", { kind: shownText(), what: shownText() })),
           size: count("Leaves of the log."),
           from: count("Leaves before the start of the verification."),
           confirmed: count("Leaves that a checkpoint kept outside confirms."),
           waiting: count("New entries that wait for the next checkpoint."),
           overdue: count("New entries that have waited for more than a minute."),
           lacks_keys_of: nullable(shownText("The entry that activates keys which the worker lacks.")),
-          sinks: Type.Array(object({ name: shownText(), state: shownText(), size: count() })),
-          stamped: nullable(object({ at: shownText(), epoch: count(), size: count() })),
+          sinks: Type.Array(shape("SinkState", { name: shownText(), state: shownText(), size: count() })),
+          stamped: nullable(shape("TimeStamp", { at: shownText(), epoch: count(), size: count() })),
         }),
       ),
     }),
@@ -219,7 +226,7 @@ export const AUDIT_ROUTES = {
     access: "read",
     answer: object({
       reviews: Type.Array(
-        object({
+        shape("Review", {
           review_id: shownText(),
           entry_id: shownText(),
           opened_at: shownText(),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
-import { count, limit, nullable, object, reason, shownText, time, uuid } from "../schemas.ts";
+import { count, limit, nullable, object, reason, shape, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Features";
 
@@ -19,7 +19,7 @@ const counts = {
   ),
 };
 
-const backfill = object({
+const backfill = shape("Backfill", {
   run_id: shownText(),
   purpose: shownText("Purpose, by its id."),
   layers: Type.Array(count()),
@@ -34,8 +34,10 @@ const backfill = object({
   events: count("Events of its chunks."),
   computed: count("Of these, events that a worker has visited."),
   remaining_seconds: nullable(Type.Number({ description: "Null while it is not known." })),
-  balance: object(counts),
-  balances: Type.Array(object({ layer: count(), ...counts }), { description: "The balance of each layer." }),
+  balance: shape("Balance", counts),
+  balances: Type.Array(shape("LayerBalance", { layer: count(), ...counts }), {
+    description: "The balance of each layer.",
+  }),
 });
 const ofBackfill = { params: object({ run_id: uuid("Id of the backfill.") }) };
 const changeOfBackfill = {

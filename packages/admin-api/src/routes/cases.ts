@@ -11,6 +11,7 @@ import {
   object,
   page,
   reason,
+  shape,
   shownText,
   ticket,
   time,
@@ -19,7 +20,7 @@ import {
 
 const TAG = "Cases";
 
-const shownCase = object({
+const shownCase = shape("Case", {
   case_id: shownText(),
   category,
   ticket: nullable(shownText()),

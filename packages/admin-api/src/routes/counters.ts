@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   sdkVersion,
+  shape,
   shownText,
   time,
 } from "../schemas.ts";
@@ -44,7 +45,7 @@ export const COUNTER_ROUTES = {
     }),
     answer: object({
       outcomes: Type.Array(
-        object({
+        shape("ProbeOutcomes", {
           hour: shownText("Its start; RFC 3339, in UTC."),
           platform: shownText(),
           sdk_version: shownText(),
@@ -75,7 +76,7 @@ export const COUNTER_ROUTES = {
     }),
     answer: object({
       rejections: Type.Array(
-        object({
+        shape("Rejections", {
           hour: shownText("Its start; RFC 3339, in UTC."),
           problem: shownText(),
           violation: nullable(
@@ -110,7 +111,7 @@ export const COUNTER_ROUTES = {
     answer: object({
       event_id: shownText("The event that has the idempotency key."),
       entries: Type.Array(
-        object({
+        shape("TimelineEntry", {
           at: shownText(),
           outcome: shownText(),
           occurrences: count("Requests that the entry counts."),
@@ -121,7 +122,7 @@ export const COUNTER_ROUTES = {
         { description: "Oldest first." },
       ),
       more: Type.Boolean({ description: "Whether there are more entries than the limit." }),
-      unnamed: object({
+      unnamed: shape("UnnamedRejections", {
         entries: count("Entries about the account that name the maximum number of events, but do not name this event."),
         occurrences: count("Retries in them; some may be of this key."),
       }),

@@ -1,7 +1,7 @@
 import { UNITS } from "@device-risk-signals/contract/catalog/declare";
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { count, date, FIELD_TYPES, nullable, object, reason, SENSITIVITIES, shownText } from "../schemas.ts";
+import { count, date, FIELD_TYPES, nullable, object, reason, SENSITIVITIES, shape, shownText } from "../schemas.ts";
 
 const TAG = "Drift";
 
@@ -14,7 +14,7 @@ const review = Type.Enum(["open", "accepted", "ignored", "rejected"], {
   description: "The newest decision about the path; `open`: there is none, it expired, or a new type was seen.",
 });
 
-const seen = {
+const seenMember = shape("SeenMember", {
   path: shownText("Malformed names are counted under *."),
   json_type: shownText(),
   platform: shownText(),
@@ -23,9 +23,9 @@ const seen = {
   last_seen: shownText(),
   occurrences: count(),
   review,
-};
+});
 
-const field = object({
+const field = shape("OverlayField", {
   path: shownText(),
   type: Type.Enum([...FIELD_TYPES]),
   unit: nullable(Type.Enum([...UNITS])),
@@ -34,7 +34,7 @@ const field = object({
 });
 const overlay = Type.Array(field, { description: "Every accepted field, in the order of their paths." });
 
-const decision = object({
+const decision = shape("DriftDecision", {
   path: shownText(),
   kind: Type.Enum(["accepted", "classified", "ignored", "rejected"]),
   type: nullable(shownText()),
@@ -48,7 +48,7 @@ const decision = object({
 });
 
 const byPath = { params: object({ path }) };
-const decided = object({
+const decided = shape("DriftDecided", {
   decision,
   overlay,
   platforms: Type.Array(shownText(), { description: "Platforms that sent something at the path, or above it." }),
@@ -64,7 +64,7 @@ export const DRIFT_ROUTES = {
     operation: "drift.list",
     access: "read",
     query: object({ all: Type.Optional(Type.Boolean({ description: "Also ignored paths.", default: false })) }),
-    answer: object({ drift: Type.Array(object(seen)) }),
+    answer: object({ drift: Type.Array(seenMember) }),
   },
   readDrift: {
     method: "GET",
@@ -75,7 +75,7 @@ export const DRIFT_ROUTES = {
     operation: "drift.show",
     access: "read",
     ...byPath,
-    answer: object({ seen: Type.Array(object(seen)), decisions: Type.Array(decision), overlay }),
+    answer: object({ seen: Type.Array(seenMember), decisions: Type.Array(decision), overlay }),
   },
   readOverlay: {
     method: "GET",

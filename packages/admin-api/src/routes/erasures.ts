@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   reason,
+  shape,
   shownText,
 } from "../schemas.ts";
 
@@ -22,13 +23,13 @@ const subject = {
   event_id: Type.Optional(eventId),
 };
 
-const exported = object({
+const exported = shape("ExportedRows", {
   export_id: shownText(),
   recipient: shownText(),
   rows: count("Rows that the recipient must delete."),
 });
 
-const plan = object({
+const plan = shape("ErasurePlan", {
   events: count("Events that it deletes, copies that holds made included."),
   held: count("Events that a hold covers: they are deleted when the last hold ends."),
   still_held: count("Copies of events that were erased before and that a hold still keeps."),
@@ -43,7 +44,7 @@ const plan = object({
   }),
 });
 
-const erasure = object({
+const erasure = shape("Erasure", {
   sequence: count(),
   erasure_id: shownText(),
   kind: shownText(),

@@ -16,6 +16,7 @@ import {
   reason,
   sdkVersion,
   sessionId,
+  shape,
   shownText,
   ticket,
   time,
@@ -47,12 +48,12 @@ const justification = {
 
 /** The state of a probe or a field in one of two events. A probe that gave data has the state `success`. */
 const side = Type.Union([
-  object({ state: Type.Literal("omitted") }),
-  object({ state: Type.Literal("skipped"), reason: shownText() }),
-  object({ state: Type.Literal("timeout") }),
-  object({ state: Type.Literal("error"), error: shownText() }),
-  object({ state: Type.Literal("success") }),
-  object({ state: Type.Literal("observed"), value: Type.Unknown() }),
+  shape("Omitted", { state: Type.Literal("omitted") }),
+  shape("Skipped", { state: Type.Literal("skipped"), reason: shownText() }),
+  shape("TimedOut", { state: Type.Literal("timeout") }),
+  shape("Failed", { state: Type.Literal("error"), error: shownText() }),
+  shape("Succeeded", { state: Type.Literal("success") }),
+  shape("Observed", { state: Type.Literal("observed"), value: Type.Unknown() }),
 ]);
 
 const byId = { params: object({ event_id: eventId }) };
@@ -137,7 +138,7 @@ export const EVENT_ROUTES = {
     body: object({ other_event_id: eventId, ...justification }),
     answer: object({
       events: Type.Array(event, { description: "The two, in the order of the request." }),
-      differences: Type.Array(object({ path: shownText("JSON Pointer."), left: side, right: side })),
+      differences: Type.Array(shape("Difference", { path: shownText("JSON Pointer."), left: side, right: side })),
       withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
       audit_entries: Type.Array(shownText(), { description: "Ids of the audit entries, one of each event." }),
     }),

@@ -14,6 +14,7 @@ import {
   object,
   page,
   reason,
+  shape,
   shownText,
   time,
   uuid,
@@ -37,7 +38,7 @@ const clock = Type.Enum([...EXPORT_CLOCKS], {
     "`received`: values of events received up to the time of the label; `known`: of those, values computed up to it.",
 });
 const format = Type.Enum([...FEATURE_FORMATS]);
-const labels = object({
+const labels = shape("Labels", {
   format: Type.Enum(["csv", "jsonl"]),
   text: Type.String({ minLength: 1, maxLength: MAX_LABELS_BYTES, description: "The content of the label file." }),
 });
@@ -52,15 +53,15 @@ const handedOut = {
   recipient: shownText(),
   expires_on: shownText(),
   watermark: shownText("What was stored later is not in the file."),
-  file: object({ sha256, bytes: count(), rows: count() }),
+  file: shape("ExportFile", { sha256, bytes: count(), rows: count() }),
 };
-const featureManifest = object({
+const featureManifest = shape("FeatureExportManifest", {
   ...handedOut,
   kind: Type.Literal("features"),
   purpose: shownText(),
   clock,
   format,
-  labels: object({ sha256, rows: count() }),
+  labels: shape("LabelsUsed", { sha256, rows: count() }),
   empty_rows: count("Rows for which no values were found."),
   text_prefix: nullable(
     shownText(
@@ -69,7 +70,7 @@ const featureManifest = object({
     ),
   ),
   columns: Type.Array(
-    object({
+    shape("ExportColumn", {
       name: shownText(),
       feature: shownText("`id@version`."),
       hash: shownText("SHA-256 of the identity of the feature version."),
@@ -83,7 +84,7 @@ const featureManifest = object({
 });
 export type FeatureExportManifest = Static<typeof featureManifest>;
 
-const eventManifest = object({
+const eventManifest = shape("EventExportManifest", {
   ...handedOut,
   kind: Type.Literal("events"),
   case_id: shownText(),
@@ -93,7 +94,8 @@ const eventManifest = object({
 export type EventExportManifest = Static<typeof eventManifest>;
 export type ExportManifest = FeatureExportManifest | EventExportManifest;
 
-const part = object({ base64: shownText("Appended to the file.") });
+const featureExportEnd = shape("FeatureExportEnd", { manifest: featureManifest });
+const part = shape("ExportPart", { base64: shownText("Appended to the file.") });
 
 /** A part of the file of an export, or, at the end, its manifest. */
 export type FilePart<Manifest extends ExportManifest = ExportManifest> =
@@ -103,7 +105,7 @@ const WHOLE =
   "Each line appends to the file, and the last one is the manifest: without it, the file is not whole. Needs an approval " +
   "by the role `privacy`.";
 
-const exportRecord = object({
+const exportRecord = shape("Export", {
   export_id: shownText(),
   kind: Type.Enum(["features", "events"]),
   started_at: shownText(),
@@ -151,7 +153,7 @@ export const EXPORT_ROUTES = {
       reason,
       expires_on: expiresOn,
     }),
-    answer: { lines: Type.Union([part, object({ manifest: featureManifest })]) },
+    answer: { lines: Type.Union([part, featureExportEnd]) },
     problems: ["not-found", "state-conflict"],
   },
   repeatExport: {
@@ -164,7 +166,7 @@ export const EXPORT_ROUTES = {
     maxBodyBytes: 2 * MAX_LABELS_BYTES,
     params: object({ export_id: exportId }),
     body: object({ labels, reason }),
-    answer: { lines: Type.Union([part, object({ manifest: featureManifest })]) },
+    answer: { lines: Type.Union([part, featureExportEnd]) },
     problems: ["not-found", "state-conflict"],
   },
   exportEvents: {
@@ -188,7 +190,7 @@ export const EXPORT_ROUTES = {
       recipient,
       expires_on: expiresOn,
     }),
-    answer: { lines: Type.Union([part, object({ manifest: eventManifest })]) },
+    answer: { lines: Type.Union([part, shape("EventExportEnd", { manifest: eventManifest })]) },
     problems: ["not-found", "state-conflict", "case-invalid"],
   },
   listExports: {
@@ -231,7 +233,7 @@ export const EXPORT_ROUTES = {
     params: object({ export_id: exportId }),
     answer: object({
       recalls: Type.Array(
-        object({
+        shape("Recall", {
           export_id: shownText(),
           recipient: shownText(),
           sha256: nullable(sha256),

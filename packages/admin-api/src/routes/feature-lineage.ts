@@ -1,17 +1,29 @@
 import { Type } from "typebox";
 import { decision, featureName, featureValue, purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
-import { count, erasureWithReceipt, eventId, next, nullable, object, page, shownText, time, uuid } from "../schemas.ts";
+import {
+  count,
+  erasureWithReceipt,
+  eventId,
+  next,
+  nullable,
+  object,
+  page,
+  shape,
+  shownText,
+  time,
+  uuid,
+} from "../schemas.ts";
 
 const TAG = "Features";
 
-const explanation = object({
+const explanation = shape("Explanation", {
   feature: shownText("`id@version`."),
   state: shownText("`observed`, or why there is no value."),
   value: featureValue,
   is_value_withheld: Type.Boolean({ description: "Whether the caller's roles may not read values." }),
   failure: nullable(shownText("Why its definition gave no result.")),
-  inputs: Type.Array(object({ name: shownText(), field: shownText(), state: shownText() })),
+  inputs: Type.Array(shape("ReadInput", { name: shownText(), field: shownText(), state: shownText() })),
   sha256: shownText("SHA-256 of the exact bytes of the event, in hexadecimal."),
   layer: count(),
   extracted_at: shownText(),
@@ -24,7 +36,7 @@ const explanation = object({
   adopted: nullable(decision),
   retired: nullable(decision),
   attestation: nullable(
-    object({
+    shape("Attested", {
       partition_id: shownText(),
       attested_at: shownText(),
       is_included: Type.Boolean({
@@ -63,7 +75,7 @@ export const FEATURE_LINEAGE_ROUTES = {
       event_id: shownText(),
       status: Type.Enum(["computed", "erased"]),
       event: nullable(
-        object({
+        shape("ExplainedEvent", {
           received_at: shownText(),
           purpose: shownText(),
           platform: shownText(),
@@ -105,7 +117,7 @@ export const FEATURE_LINEAGE_ROUTES = {
       different: count(),
       undecided: count("Rows that can't be opened, or whose definition took too long."),
       differences: Type.Array(
-        object({
+        shape("ValueDifference", {
           event_id: shownText(),
           layer: count(),
           feature: shownText(),
@@ -115,7 +127,7 @@ export const FEATURE_LINEAGE_ROUTES = {
         { description: "The first 100." },
       ),
       programs: Type.Array(
-        object({
+        shape("VerifiedProgram", {
           feature: shownText("A version that was ever adopted."),
           cases: count("Results on each engine; 0 where no fixtures were proposed."),
           problems: Type.Array(shownText()),
@@ -135,7 +147,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     query: object(page),
     answer: object({
       attestations: Type.Array(
-        object({
+        shape("Attestation", {
           partition_id: shownText("Partition of events."),
           layer: count(),
           purpose: shownText(),
@@ -164,7 +176,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     query: object({ partition_id: Type.Optional(uuid("Partition of events.")), ...page }),
     answer: object({
       attestations: Type.Array(
-        object({
+        shape("VerifiedAttestation", {
           partition_id: shownText(),
           layer: count(),
           rows: count(),
@@ -218,7 +230,7 @@ export const FEATURE_LINEAGE_ROUTES = {
         count("Events that can't be opened, or that a version took too long for; null where it is suppressed."),
       ),
       cells: Type.Array(
-        object({
+        shape("ComparedCell", {
           platform: shownText(),
           sdk_version: shownText(),
           before: shownText("A state, or `observed` with the group of the value."),

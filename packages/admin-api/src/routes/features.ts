@@ -13,6 +13,7 @@ import {
   nullable,
   object,
   reason,
+  shape,
   shownText,
   uuid,
 } from "../schemas.ts";
@@ -24,19 +25,19 @@ const MAX_BUNDLES_BYTES = 8_388_608;
 
 const featureNames = Type.Array(featureName, { minItems: 1, maxItems: 500 });
 const ofVersion = { platform: shownText(), sdk_version: shownText() };
-const evidence = object({
+const evidence = shape("Evidence", {
   days: count("Days before the decision."),
   events: count("The number of the newest events of the purpose that were read."),
   is_limited: Type.Boolean({ description: "Whether there are more events in these days." }),
   coverage: Type.Array(
-    object({
+    shape("InputCoverage", {
       ...ofVersion,
       field: shownText("An input."),
       states: Type.Record(Type.String(), count(), { description: "How often it had each state." }),
     }),
   ),
   refused: Type.Array(
-    object({
+    shape("RefusingVersion", {
       ...ofVersion,
       events: count("Events of all purposes."),
       refused: count("Events that ingestion would have refused."),
@@ -44,7 +45,7 @@ const evidence = object({
   ),
 });
 
-const layer = object({
+const layer = shape("Layer", {
   layer: count(),
   purpose: shownText(),
   members: Type.Array(shownText()),
@@ -52,7 +53,7 @@ const layer = object({
   ended_at: nullable(shownText()),
 });
 
-const featuresOfEvent = object({
+const featuresOfEvent = shape("FeaturesOfEvent", {
   event_id: shownText(),
   received_at: shownText(),
   account: shownText(),
@@ -69,7 +70,7 @@ const featuresOfEvent = object({
   ),
   sha256: nullable(shownText("SHA-256 of the exact bytes of the event, in hexadecimal.")),
   features: Type.Array(
-    object({
+    shape("FeatureValue", {
       feature: shownText("`id@version`."),
       state: shownText("`observed`, or why there is no value."),
       value: featureValue,
@@ -82,7 +83,7 @@ const featuresOfEvent = object({
 });
 
 const bundles = Type.Array(
-  object({
+  shape("Bundle", {
     id: nonEmptyText(64, "Id of the feature."),
     version: Type.Integer({ minimum: 1, maximum: 999_999_999 }),
     hash: nonEmptyText(64, "SHA-256 of the identity, in hexadecimal."),
@@ -139,7 +140,7 @@ export const FEATURE_ROUTES = {
     }),
     answer: object({
       programs: Type.Array(
-        object({
+        shape("EquivalentProgram", {
           feature: shownText("`id@version`."),
           hash: shownText("SHA-256 of the identity of the given program, in hexadecimal."),
           archived_hash: shownText(),

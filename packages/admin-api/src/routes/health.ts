@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { object, shownText } from "../schemas.ts";
+import { object, shape, shownText } from "../schemas.ts";
 
 const TAG = "Health";
 const read = { method: "GET", tag: TAG, permission: "health.read", access: "read" } as const;
@@ -13,7 +13,7 @@ export const HEALTH_ROUTES = {
     operation: "health.read",
     answer: object({
       findings: Type.Array(
-        object({
+        shape("HealthFinding", {
           what: shownText("What was examined."),
           ok: Type.Boolean({ description: "False: something has to be done now." }),
           severity: Type.Optional(
@@ -31,7 +31,7 @@ export const HEALTH_ROUTES = {
     operation: "configuration.read",
     answer: object({
       settings: Type.Array(
-        object({
+        shape("Setting", {
           name: shownText("Name of the variable."),
           value: Type.Unknown({
             description: "The value; of a secret that is set, `(set)`; null where there is none.",

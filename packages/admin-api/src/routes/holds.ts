@@ -11,6 +11,7 @@ import {
   nullable,
   object,
   reason,
+  shape,
   shownText,
   uuid,
 } from "../schemas.ts";
@@ -33,7 +34,7 @@ export const HOLD_ROUTES = {
     access: "read",
     answer: object({
       holds: Type.Array(
-        object({
+        shape("Hold", {
           hold_id: shownText(),
           account: nullable(shownText()),
           action_id: nullable(shownText()),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { count, dryRun, nonEmptyText, object, reason, shownText } from "../schemas.ts";
+import { count, dryRun, nonEmptyText, object, reason, shape, shownText } from "../schemas.ts";
 
 const TAG = "Keys";
 
@@ -15,7 +15,7 @@ export const KEY_ROUTES = {
     access: "read",
     answer: object({
       versions: Type.Array(
-        object({
+        shape("KeyVersion", {
           version: shownText(),
           current: Type.Boolean({ description: "Whether new secrets are wrapped under it." }),
           secrets: count("Secrets that are wrapped under it."),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Route } from "../route.ts";
-import { next, nullable, object, page, shownText, uuid } from "../schemas.ts";
+import { next, nullable, object, page, shape, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Orders";
 
@@ -21,7 +21,7 @@ const members = {
 };
 
 /** What a worker does for a caller of the API. */
-export const order = object(members);
+export const order = shape("Order", members);
 export type Order = Static<typeof order>;
 
 /** Orders of routes that need a login of a worker. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { count, nullable, object, shownText } from "../schemas.ts";
+import { count, nullable, object, shape, shownText } from "../schemas.ts";
 
 const TAG = "Purposes";
 
@@ -10,7 +10,7 @@ const MAX_POLICY_CHARACTERS = 1_048_576;
 const MAX_POLICY_BYTES = 6 * MAX_POLICY_CHARACTERS + 65_536;
 
 const change = Type.Union([
-  object({
+  shape("PurposeChange", {
     purpose: shownText(),
     change: Type.Enum(["added", "changed", "retired", "removed"]),
     members: Type.Array(shownText(), { description: "Members that differ." }),
@@ -18,8 +18,8 @@ const change = Type.Union([
     expire_earlier: count("Those of them whose raw event or derived values expire earlier by a new period."),
     expire_at_once: count("Those of them that the new period makes expire at once."),
   }),
-  object({ action_type: shownText(), from: nullable(shownText()), to: nullable(shownText()) }),
-  object({ unmapped: shownText(), from: shownText() }),
+  shape("ActionChange", { action_type: shownText(), from: nullable(shownText()), to: nullable(shownText()) }),
+  shape("UnmappedChange", { unmapped: shownText(), from: shownText() }),
 ]);
 
 export const PURPOSE_ROUTES = {
@@ -33,7 +33,7 @@ export const PURPOSE_ROUTES = {
     access: "read",
     answer: object({
       purposes: Type.Array(
-        object({
+        shape("Purpose", {
           id: shownText(),
           title: shownText(),
           legal_basis: nullable(shownText()),

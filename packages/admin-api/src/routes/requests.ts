@@ -1,6 +1,18 @@
 import { Type } from "typebox";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { account, count, dryRun, nonEmptyText, nullable, object, reason, shownText, time, uuid } from "../schemas.ts";
+import {
+  account,
+  count,
+  dryRun,
+  nonEmptyText,
+  nullable,
+  object,
+  reason,
+  shape,
+  shownText,
+  time,
+  uuid,
+} from "../schemas.ts";
 
 const TAG = "Requests of data subjects";
 
@@ -12,7 +24,7 @@ const outcome = Type.Enum(["done", "partly", "refused"], {
 });
 const identity = Type.Optional(nonEmptyText(1_000, "How the identity was verified."));
 
-const row = {
+const dataRequest = shape("DataRequest", {
   request_id: shownText(),
   account: nullable(shownText("Deleted when the request is closed.")),
   kind,
@@ -32,7 +44,7 @@ const row = {
   completable: Type.Boolean({
     description: "Closed in part, and nothing of its erasure is left: it can be closed as done.",
   }),
-};
+});
 const byId = { params: object({ request_id: uuid("Id of the request.") }) };
 const change = { ...GOVERNANCE_CHANGE, tag: TAG } as const;
 
@@ -46,7 +58,7 @@ export const REQUEST_ROUTES = {
     operation: "request.list",
     access: "audited-read",
     query: object({ account: Type.Optional(account) }),
-    answer: object({ requests: Type.Array(object(row)) }),
+    answer: object({ requests: Type.Array(dataRequest) }),
   },
   addRequest: {
     ...change,
@@ -60,7 +72,7 @@ export const REQUEST_ROUTES = {
       identity,
       dry_run: dryRun,
     }),
-    answer: object({ request: object(row), is_known: Type.Boolean({ description: "Whether the account is known." }) }),
+    answer: object({ request: dataRequest, is_known: Type.Boolean({ description: "Whether the account is known." }) }),
   },
   extendRequest: {
     ...change,
@@ -69,7 +81,7 @@ export const REQUEST_ROUTES = {
     operation: "request.extend",
     ...byId,
     body: object({ reason, dry_run: dryRun }),
-    answer: object({ request: object(row) }),
+    answer: object({ request: dataRequest }),
     problems: ["not-found"],
   },
   closeRequest: {
@@ -89,7 +101,7 @@ export const REQUEST_ROUTES = {
       export_id: Type.Optional(uuid("The export that it led to.")),
       dry_run: dryRun,
     }),
-    answer: object({ request: object(row) }),
+    answer: object({ request: dataRequest }),
     problems: ["not-found", "state-conflict"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -1,6 +1,18 @@
 import { Type } from "typebox";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { account, count, date, dryRun, nonEmptyText, nullable, object, reason, shownText, uuid } from "../schemas.ts";
+import {
+  account,
+  count,
+  date,
+  dryRun,
+  nonEmptyText,
+  nullable,
+  object,
+  reason,
+  shape,
+  shownText,
+  uuid,
+} from "../schemas.ts";
 
 const TAG = "Restrictions";
 
@@ -19,7 +31,7 @@ export const RESTRICTION_ROUTES = {
     query: object({ account: Type.Optional(account) }),
     answer: object({
       restrictions: Type.Array(
-        object({
+        shape("Restriction", {
           restriction_id: shownText(),
           account: nullable(shownText("Null where the account is erased, or the database knows nothing of it.")),
           purpose: nullable(shownText("Purpose, by its id; null: all purposes.")),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { count, nullable, object, shownText } from "../schemas.ts";
+import { count, nullable, object, shape, shownText } from "../schemas.ts";
 
 const TAG = "Retention";
 
@@ -65,7 +65,7 @@ export const RETENTION_ROUTES = {
       last_run_at: nullable(shownText()),
       overdue_rows: overdue.overdue_rows,
       runs: Type.Array(
-        object({
+        shape("RetentionRun", {
           run_id: shownText(),
           started_at: shownText(),
           finished_at: shownText(),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, next, nullable, object, page, shownText, ttlMs, uuid } from "../schemas.ts";
+import { account, next, nullable, object, page, shape, shownText, ttlMs, uuid } from "../schemas.ts";
 
 const TAG = "Session tokens";
 
@@ -22,7 +22,9 @@ export const SESSION_TOKEN_ROUTES = {
     access: "read",
     query: object({ account: Type.Optional(account), ...page }),
     answer: object({
-      tokens: Type.Array(object({ ...issued, issued_at: shownText(), revoked_at: nullable(shownText()) })),
+      tokens: Type.Array(
+        shape("SessionToken", { ...issued, issued_at: shownText(), revoked_at: nullable(shownText()) }),
+      ),
       next,
     }),
   },

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { next, nullable, object, page, personName, shownText, time, uuid } from "../schemas.ts";
+import { next, nullable, object, page, personName, shape, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Session";
 
@@ -51,7 +51,7 @@ export const SESSION_ROUTES = {
     query: object(page),
     answer: object({
       sessions: Type.Array(
-        object({
+        shape("Session", {
           session_id: shownText(),
           kind: Type.Enum(["console", "login"], { description: "`login`: a session of `drs login`." }),
           person: shownText(),

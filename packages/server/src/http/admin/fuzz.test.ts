@@ -2,6 +2,7 @@
  * Sends requests of any shape, generated from the data of `packages/admin-api`. The OpenAPI document must allow each
  * answer.
  */
+import { basename } from "node:path";
 import fc from "fast-check";
 import type { TSchema } from "typebox";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -108,13 +109,20 @@ const requestsTo = (route: Route): fc.Arbitrary<{ input: Record<string, unknown>
     }),
   );
 
+interface Answers {
+  readonly content: object;
+}
 const DOCUMENT = adminOpenApiDocument("0.0.0") as {
-  paths: Record<string, Record<string, { responses: Record<string, { content: object }> }>>;
+  readonly paths: Record<string, Record<string, { responses: Record<string, Answers | { readonly $ref: string }> }>>;
+  readonly components: { readonly responses: Readonly<Record<string, Answers>> };
 };
+
+const contentOf = (answers: Answers | { readonly $ref: string }): object =>
+  "$ref" in answers ? (DOCUMENT.components.responses[basename(answers.$ref)]?.content ?? {}) : answers.content;
 
 function statusesOf(route: Route): ReadonlyMap<string, readonly string[]> {
   const { responses } = DOCUMENT.paths[`/admin/v1${route.path}`]?.[route.method.toLowerCase()] ?? { responses: {} };
-  return new Map(Object.entries(responses).map(([status, { content }]) => [status, Object.keys(content)]));
+  return new Map(Object.entries(responses).map(([status, answers]) => [status, Object.keys(contentOf(answers))]));
 }
 
 /** The test uses tokens of several people, because one person may send 50 requests per second. */

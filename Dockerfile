@@ -21,6 +21,7 @@ COPY packages/contract packages/contract
 COPY packages/admin-api packages/admin-api
 COPY packages/features packages/features
 COPY packages/server packages/server
+COPY deploy/vault deploy/vault
 COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures
 USER node
 EXPOSE 8080

@@ -36,10 +36,10 @@ export const PACKAGES: readonly MutatedPackage[] = [
   {
     name: "crypto",
     sources: [
-      `${SERVER}/store/crypto/{compression,data-keys,derive-key,directory-key-store,cached-keys,key-command,key-encryption,key-encryption-key,keys-of-text,pseudonymizer,rotation,sealer,secrets,vault-transit}.ts`,
+      `${SERVER}/store/crypto/{compression,data-keys,derive-key,directory-key-store,cached-keys,key-command,key-encryption,key-encryption-key,keys-of-text,pseudonymizer,rotation,sealer,secrets}.ts`,
     ],
     tests: [
-      `${SERVER}/store/crypto/{compression,data-keys,directory-key-store,cached-keys,key-command,key-encryption-key,keys-of-text,rotation,sealer,secrets,stored-formats,vault-transit}.test.ts`,
+      `${SERVER}/store/crypto/{compression,data-keys,directory-key-store,cached-keys,key-command,key-encryption-key,keys-of-text,rotation,sealer,secrets,stored-formats}.test.ts`,
     ],
   },
   {

@@ -7,7 +7,6 @@ declare const sessions: SessionVerifier;
 declare const actions: ActionRegistry;
 declare const key: Buffer;
 declare const url: string | undefined;
-declare const vault: { url: string; keyName: string; wrappedKeyFile: string; tokenFile: string };
 declare function open(options: EndpointOptions): void;
 
 const JWT = { issuer: "https://id.example", audience: "app" };
@@ -17,7 +16,6 @@ export const accepted = [
   open({ ...optionsFromEnvironment({}), sessions, actions, adoptedFields: [["fonts", "fontsDigest"]] }),
   open({ database: { url: "postgresql://db/events", pool: 4 }, keys: { directory: "/keys", encryptionKey: key } }),
   open({ keys: { encryptionKeyCommand: ["pass", "show", "drs"] } }),
-  open({ keys: { vault } }),
   open({ sessions: { jwt: { jwksUrl: "https://id.example/jwks", ...JWT } } }),
   open({ sessions: { introspection: { url: "https://id.example/introspect" } }, sessionBinding: "enforce" }),
   open({ actions: { signingSecret: "x" }, onError: (error, operation) => void [error, operation] }),
@@ -43,9 +41,7 @@ export const rejected = [
   // @ts-expect-error one key store
   open({ keys: { directory: "/keys", databaseUrl: "postgresql://keys/keys" } }),
   // @ts-expect-error one source of the key-encryption key
-  open({ keys: { encryptionKeyCommand: ["pass", "show", "drs"], vault } }),
-  // @ts-expect-error a Vault without a token
-  open({ keys: { vault: { url: "https://vault", keyName: "drs", wrappedKeyFile: "wrapped" } } }),
+  open({ keys: { encryptionKeyCommand: ["pass", "show", "drs"], encryptionKey: key } }),
   // @ts-expect-error one journal
   open({ journal: { directory: "/journal", databaseUrl: "postgresql://journal/journal" } }),
   // @ts-expect-error one way to verify tokens

@@ -69,7 +69,7 @@ describe("the options of an endpoint", () => {
       "limits.maxRequests must be a whole number from 1 to 100000",
       "journal.directory and journal.databaseUrl exclude each other",
       "keys.directory or keys.databaseUrl is required with database.url: keys must be kept apart from the events",
-      "keys.encryptionKey, keys.encryptionKeyFile, keys.encryptionKeyCommand or keys.vault.url is required with database.url or keys.databaseUrl",
+      "keys.encryptionKey, keys.encryptionKeyFile or keys.encryptionKeyCommand is required with database.url or keys.databaseUrl",
     ]);
   });
 
@@ -293,13 +293,7 @@ describe("options from the environment", () => {
   });
   const KEYS = { DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY.toString("base64") };
   const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
-  const VAULT = {
-    DRS_VAULT_URL: "https://vault",
-    DRS_VAULT_KEY: "drs",
-    DRS_VAULT_WRAPPED_KEY_FILE: "wrapped",
-    DRS_VAULT_TOKEN_FILE: "token",
-  };
-  const basis = fc.constantFrom<Environment>({}, KEYS, JWT, VAULT, {
+  const basis = fc.constantFrom<Environment>({}, KEYS, JWT, {
     ...KEYS,
     ...JWT,
     DRS_DATABASE_URL: "postgresql://db/x",

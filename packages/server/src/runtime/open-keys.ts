@@ -74,7 +74,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const id = await readInstallationId(pool);
   await requireOwnKeys(config, keyStore, id);
   const keyEncryption = new LocalKeyEncryption(
-    await openKeySource({ config, environment, dependencies, bounded, creates, installation: id }),
+    await openKeySource({ config, environment, dependencies, bounded, creates }),
   );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);

@@ -17,12 +17,6 @@ const SECRET = "a secret of thirty-two characters";
 /** The settings that an external database requires. */
 const EXTERNAL = { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY };
 const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
-const VAULT = {
-  DRS_VAULT_URL: "https://vault.internal:8200",
-  DRS_VAULT_KEY: "drs",
-  DRS_VAULT_WRAPPED_KEY_FILE: "wrapped",
-  DRS_VAULT_TOKEN_FILE: "token",
-};
 const SIGN_IN = {
   DRS_ADMIN_PUBLIC_URL: "https://admin.example",
   DRS_OIDC_ISSUER: "https://login.example/realms/staff",
@@ -35,9 +29,9 @@ const TIME_STAMPS = {
   DRS_AUDIT_TIME_STAMP_DIR: "stamps",
 };
 const COMMAND = { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' };
-const KEY_SOURCES = "DRS_KEY_ENCRYPTION_KEY, DRS_KEY_ENCRYPTION_KEY_FILE, DRS_KEY_ENCRYPTION_KEY_COMMAND";
-const twoKeySources = new RegExp(`^${KEY_SOURCES} and DRS_VAULT_URL exclude each other$`);
-const noKeySource = new RegExp(`^${KEY_SOURCES} or DRS_VAULT_URL is required`);
+const KEY_SOURCES = "DRS_KEY_ENCRYPTION_KEY, DRS_KEY_ENCRYPTION_KEY_FILE";
+const twoKeySources = new RegExp(`^${KEY_SOURCES} and DRS_KEY_ENCRYPTION_KEY_COMMAND exclude each other$`);
+const noKeySource = new RegExp(`^${KEY_SOURCES} or DRS_KEY_ENCRYPTION_KEY_COMMAND is required`);
 const TLS = { DRS_TLS_CERT_FILE: "c.pem", DRS_TLS_KEY_FILE: "k.pem" };
 
 const variables = PATHS.map(settingOf).map((setting) => [setting.variable, setting] as const);
@@ -81,7 +75,7 @@ describe("the configuration", () => {
       const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
       const SIGNING = name.startsWith("DRS_OIDC") && SIGN_IN;
       const STAMPS = name.startsWith("DRS_AUDIT_TIME") && TIME_STAMPS;
-      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...STAMPS, ...(name.startsWith("DRS_VAULT") && VAULT) };
+      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...STAMPS };
       expect(described(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
     },
   );
@@ -185,21 +179,11 @@ describe("rules between variables", () => {
     ],
     ["two key-encryption keys", { DRS_KEY_ENCRYPTION_KEY: KEY, DRS_KEY_ENCRYPTION_KEY_FILE: "key" }, twoKeySources],
     ["a file and a command", { ...COMMAND, DRS_KEY_ENCRYPTION_KEY_FILE: "key" }, twoKeySources],
-    ["a command and Vault", { ...COMMAND, ...VAULT }, twoKeySources],
-    ["a key and Vault", { DRS_KEY_ENCRYPTION_KEY: KEY, ...VAULT }, twoKeySources],
     [
       "a previous key next to a command",
       { ...COMMAND, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: KEY },
       /^DRS_PREVIOUS_KEY_ENCRYPTION_KEY needs DRS_KEY_ENCRYPTION_KEY;/,
     ],
-    [
-      "Vault over plain HTTP",
-      { ...VAULT, DRS_VAULT_URL: "http://vault.internal:8200" },
-      /^DRS_VAULT_URL must start with https: beyond loopback/,
-    ],
-    ["a token for no Vault", { DRS_VAULT_TOKEN_FILE: "token" }, /^DRS_VAULT_TOKEN_FILE has no meaning without/],
-    ["a mount that leaves its path", { ...VAULT, DRS_VAULT_MOUNT: "transit/../sys" }, /^DRS_VAULT_MOUNT must be names/],
-    ["a key name with a slash", { ...VAULT, DRS_VAULT_KEY: "a/b" }, /^DRS_VAULT_KEY must have letters/],
     [
       "sign-in without a role file",
       { ...SIGN_IN, DRS_OIDC_ROLE_FILE: undefined },
@@ -293,11 +277,6 @@ describe("rules between variables", () => {
       { DRS_DATABASE_URL: DATABASE, DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY_FILE: "key" },
     ],
     ["an external database with a command", { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", ...COMMAND }],
-    [
-      "an external database with Vault",
-      { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", ...VAULT, DRS_VAULT_MOUNT: "teams/fraud/transit" },
-    ],
-    ["a Vault on loopback without TLS", { ...VAULT, DRS_VAULT_URL: "http://127.0.0.1:8200" }],
     ["an owner's login in addition", { ...EXTERNAL, DRS_MIGRATION_DATABASE_URL: DATABASE }],
     ["an embedded database with a key of the operator's", { DRS_KEY_ENCRYPTION_KEY: KEY }],
     [
@@ -331,12 +310,10 @@ describe("rules between variables", () => {
     expect(problemsOf(environment)).toEqual([]);
   });
 
-  test("report each setting that is missing for Vault: a key, its wrapped keys and a token", () => {
-    expect(problemsOf({ DRS_VAULT_URL: VAULT.DRS_VAULT_URL })).toEqual(
-      ["DRS_VAULT_KEY", "DRS_VAULT_WRAPPED_KEY_FILE", "DRS_VAULT_TOKEN_FILE"].map(
-        (name) => `${name} is required with DRS_VAULT_URL`,
-      ),
-    );
+  test("say what replaces a setting of an earlier release", () => {
+    expect(problemsOf({ DRS_VAULT_URL: "https://vault" })).toEqual([
+      "DRS_VAULT_URL is not a variable of this server: let DRS_KEY_ENCRYPTION_KEY_COMMAND run deploy/vault/print-keys.mjs, which unwraps by Vault",
+    ]);
   });
 
   test.each(["pass show drs", "[]", '[""]', "{}", '"pass"', '["pass",1]', '["pass","\\u0000"]', '["pass"'])(

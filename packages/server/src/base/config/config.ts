@@ -111,11 +111,17 @@ function flatten(members: OwnMembers, prefix = ""): ReadonlyMap<string, Result<u
 
 const ENDS_WITH_LINE_BREAK = "ends with a line break: set it without one, for example by printf instead of echo";
 
+/** What replaces a variable of an earlier release. */
+const replacementOf = (name: string): string =>
+  name.startsWith("DRS_VAULT_")
+    ? ": let DRS_KEY_ENCRYPTION_KEY_COMMAND run deploy/vault/print-keys.mjs, which unwraps by Vault"
+    : "";
+
 function readVariables(environment: Environment): ReadChoices {
   const variables = new Set(PATHS.map(variableOf));
   const problems = Object.keys(environment)
     .filter((name) => isOwnVariable(name) && !variables.has(name))
-    .map((name) => `${describeName(name)} is not a variable of this server`);
+    .map((name) => `${describeName(name)} is not a variable of this server${replacementOf(name)}`);
   const choices = PATHS.flatMap((path): [Path, Result<unknown>][] => {
     const { variable, kind } = settingOf(path);
     const text = environment[variable];

@@ -27,23 +27,7 @@ export interface Settings {
     readonly encryptionKeyFile?: string;
     /** Command that prints what the file would hold; the variable has a JSON array of the program and its arguments. It runs without a shell and without `DRS_` variables. Must be an array of the program and its arguments. Variable: `DRS_KEY_ENCRYPTION_KEY_COMMAND`. */
     readonly encryptionKeyCommand?: readonly string[];
-    readonly vault?: {
-      /** Unwrap the key-encryption keys by the Transit engine of the Vault at this URL. Must be a URL that starts with https: or http:. Variable: `DRS_VAULT_URL`. */
-      readonly url: string;
-      /** Where Vault has the Transit engine. Must be a string that is not empty. Default: `transit`. Variable: `DRS_VAULT_MOUNT`. */
-      readonly mount?: string;
-      /** Transit key, with `derived=true`, that the key-encryption keys are wrapped by. Must be a string that is not empty. Variable: `DRS_VAULT_KEY`. */
-      readonly keyName: string;
-      /** File with one or more wrapped keys (`vault:v1:…`), one a line: the last one wraps, all of them unwrap. Must be a path. Variable: `DRS_VAULT_WRAPPED_KEY_FILE`. */
-      readonly wrappedKeyFile: string;
-      /** File with a Vault token that may update `MOUNT/decrypt/KEY`; read again for each use. Must be a path. Variable: `DRS_VAULT_TOKEN_FILE`. */
-      readonly tokenFile: string;
-      /** Certificates in PEM that must have signed Vault's certificate. Default: the authorities that Node trusts. Must be a path. Variable: `DRS_VAULT_CA_FILE`. */
-      readonly caFile?: string;
-      /** Vault's namespace. Must be a string that is not empty. Variable: `DRS_VAULT_NAMESPACE`. */
-      readonly namespace?: string;
-    };
-  } & AtMostOne<"directory" | "databaseUrl"> & AtMostOne<"encryptionKey" | "encryptionKeyFile" | "encryptionKeyCommand" | "vault">;
+  } & AtMostOne<"directory" | "databaseUrl"> & AtMostOne<"encryptionKey" | "encryptionKeyFile" | "encryptionKeyCommand">;
   readonly throttle?: {
     /** Requests per second of one account, on each server; requests with a large body or many members count more than once. 0 is off. Must be a whole number from 0 to 1000000. Default: `50`. Variable: `DRS_THROTTLE_RATE`. */
     readonly ratePerSecond?: number;

@@ -8,20 +8,6 @@ export const KEY_SOURCES = [
   "keys.encryptionKey",
   "keys.encryptionKeyFile",
   "keys.encryptionKeyCommand",
-  "keys.vault.url",
-] as const satisfies readonly Path[];
-
-const VAULT_REQUIRED = [
-  "keys.vault.keyName",
-  "keys.vault.wrappedKeyFile",
-  "keys.vault.tokenFile",
-] as const satisfies readonly Path[];
-
-const VAULT_SETTINGS = [
-  ...VAULT_REQUIRED,
-  "keys.vault.mount",
-  "keys.vault.caFile",
-  "keys.vault.namespace",
 ] as const satisfies readonly Path[];
 
 const TIME_STAMP_SETTINGS = [
@@ -89,7 +75,6 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; every other source gives all of its keys itself`,
   );
   for (const [lead, needed, all] of [
-    ["keys.vault.url", VAULT_REQUIRED, VAULT_SETTINGS],
     ["audit.timeStamps.url", TIME_STAMP_SETTINGS, TIME_STAMP_SETTINGS],
     ["service.admin.oidc.issuer", SIGN_IN_REQUIRED, SIGN_IN_SETTINGS],
   ] as const) {

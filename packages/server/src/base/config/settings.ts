@@ -21,8 +21,6 @@ import {
   sharedSecret,
   text,
   urlWithoutCredentials,
-  vaultName,
-  vaultPath,
   webOrigin,
   webUrl,
 } from "./values.ts";
@@ -210,33 +208,6 @@ export const SETTINGS = {
     argumentList,
     "Command that prints what the file would hold; the variable has a JSON array of the program and its arguments. It runs without a shell and without `DRS_` variables.",
   ),
-  "keys.vault.url": required(
-    "DRS_VAULT_URL",
-    webUrl,
-    "Unwrap the key-encryption keys by the Transit engine of the Vault at this URL.",
-  ),
-  "keys.vault.mount": setting("DRS_VAULT_MOUNT", vaultPath, "transit", "Where Vault has the Transit engine."),
-  "keys.vault.keyName": required(
-    "DRS_VAULT_KEY",
-    vaultName,
-    "Transit key, with `derived=true`, that the key-encryption keys are wrapped by.",
-  ),
-  "keys.vault.wrappedKeyFile": required(
-    "DRS_VAULT_WRAPPED_KEY_FILE",
-    path,
-    "File with one or more wrapped keys (`vault:v1:…`), one a line: the last one wraps, all of them unwrap.",
-  ),
-  "keys.vault.tokenFile": required(
-    "DRS_VAULT_TOKEN_FILE",
-    path,
-    "File with a Vault token that may update `MOUNT/decrypt/KEY`; read again for each use.",
-  ),
-  "keys.vault.caFile": optional(
-    "DRS_VAULT_CA_FILE",
-    path,
-    "Certificates in PEM that must have signed Vault's certificate. Default: the authorities that Node trusts.",
-  ),
-  "keys.vault.namespace": optional("DRS_VAULT_NAMESPACE", vaultPath, "Vault's namespace."),
   "throttle.ratePerSecond": setting(
     "DRS_THROTTLE_RATE",
     integer(0, 1_000_000),

@@ -176,18 +176,6 @@ export const scopes = withCheck(list, (names) =>
     : "must be scopes separated by commas, openid among them",
 );
 
-/** A name that Vault accepts for a key. */
-const VAULT_NAME = /^\w([\w.-]*\w)?$/;
-
-export const vaultName = withCheck(text, (raw) =>
-  VAULT_NAME.test(raw) ? undefined : "must have letters, digits and _, and - or . between them",
-);
-
-/** The path of an engine or a namespace in Vault. */
-export const vaultPath = withCheck(text, (raw) =>
-  raw.split("/").every((name) => VAULT_NAME.test(name)) ? undefined : "must be names separated by /",
-);
-
 const KEY_BYTES = 32;
 
 export const key256: Kind<Buffer> = {

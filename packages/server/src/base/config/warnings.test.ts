@@ -67,12 +67,10 @@ test("a key-encryption key next to the key store causes only advice, because it 
 });
 
 test("a key-encryption key from elsewhere causes no advice", () => {
-  const vault = { DRS_VAULT_KEY: "drs", DRS_VAULT_WRAPPED_KEY_FILE: "wrapped", DRS_VAULT_TOKEN_FILE: "token" };
   for (const source of [
     { DRS_KEY_ENCRYPTION_KEY: KEY },
     { DRS_KEY_ENCRYPTION_KEY_FILE: "/elsewhere/key" },
     { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' },
-    { DRS_VAULT_URL: "https://vault", ...vault },
   ]) {
     expect(warnings(source)).toEqual([]);
   }

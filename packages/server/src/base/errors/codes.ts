@@ -103,7 +103,7 @@ export const OPERATOR_ERRORS = {
   },
   "dependency-unavailable": {
     ...FAILED_FOR_NOW,
-    when: "A database, the key store, the journal, the session verifier or Vault can't be reached, is busy or is full.",
+    when: "A database, the key store, the journal or the session verifier can't be reached, is busy or is full.",
   },
   "dependency-silent": {
     ...FAILED_FOR_NOW,
@@ -208,7 +208,7 @@ export const OPERATOR_ERRORS = {
   },
   "key-source-unusable": {
     ...FAILED,
-    when: "The command or the Vault that gives the key-encryption key refused, failed or gave something else. The message says which.",
+    when: "The command that prints the key-encryption key refused, failed or gave something else. The message says which.",
   },
   "time-stamps-unusable": {
     ...FAILED,

@@ -1,4 +1,4 @@
-/** The steps of a browser at a sign-in: cookies, redirects, pages with a refresh, and one form. */
+/** The steps of a browser at a sign-in: cookies, redirects, pages with a refresh, and forms. */
 export interface Page {
   readonly url: string;
   readonly status: number;
@@ -61,6 +61,12 @@ function following({ url, status, headers, text }: Page, name: string) {
   if (status >= 300 && status < 400 && location !== null) return { url: new URL(location, url).href };
   const [, refresh] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(text) ?? [];
   if (refresh !== undefined) return { url: new URL(refresh.replaceAll("&amp;", "&"), url).href };
+  const [, action] = /<form method="post" action="([^"]+)">/.exec(text) ?? [];
+  if (action !== undefined) {
+    const headers = { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document" };
+    const target = new URL(action.replaceAll("&amp;", "&"), url).href;
+    return { url: target, init: { method: "POST", headers, body: new URLSearchParams() } };
+  }
   if (!text.includes('<form method="post">')) return undefined;
   return { url, init: { method: "POST", body: new URLSearchParams({ name }) } };
 }

@@ -75,6 +75,25 @@ describe.skipIf(!hasChromium)("a person who signs in with Chromium (skipped with
     await context.close();
   });
 
+  test("signs a command in only by the button of the page, also after a link of another site", async () => {
+    const command = await servePage("<p>signed in</p>");
+    const query = { redirect_uri: `${command.url}callback`, state: "s".repeat(22), code_challenge: "c".repeat(43) };
+    const link = at(`/cli-sign-in?${new URLSearchParams(query).toString()}`);
+    const other = await servePage(`<a href="${link.replaceAll("&", "&amp;")}">win</a>`);
+    const context = await browser.newContext();
+    const page = await signIn(context);
+    await page.goto(other.url);
+    await page.click("a");
+    await page.waitForURL(link);
+    expect(await page.locator("body").innerText()).toContain("drs login");
+    await page.click("button");
+    await page.waitForURL((url) => url.href.startsWith(query.redirect_uri));
+    expect(new URL(page.url()).searchParams.get("code")).toMatch(/^[\w-]{40,}$/);
+    await context.close();
+    other.server.close();
+    command.server.close();
+  });
+
   test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])(
     "keeps the session when a page of another site posts a form of %s",
     async (type) => {

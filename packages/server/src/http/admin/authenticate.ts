@@ -84,7 +84,7 @@ const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || met
  * Whether a page of the console sent the request, by `Sec-Fetch-Site` or `Origin`, which no page can set. A cookie does
  * not prove it, because browsers also add cookies to requests from other pages.
  */
-function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
+export function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
   const site = headers["sec-fetch-site"];
   return site === undefined ? headers.origin === origin : site === "same-origin";
 }

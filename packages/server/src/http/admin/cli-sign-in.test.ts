@@ -110,28 +110,52 @@ describe("a command that signs a person in", () => {
     expect((await exchange(code, verifier, { Origin: "https://evil.example" })).status).toBe(403);
   });
 
-  it.each(["cross-site", "same-site"])(
-    "asks the person first if a link of another site (%s) leads to it",
-    async (site) => {
-      const redirect_uri = `http://127.0.0.1:4711/a"b<i>&c`;
-      const url = beginUrl({ redirect_uri });
-      const page = await new Browser().request(url, {
-        headers: { "Sec-Fetch-Site": site, "Sec-Fetch-Dest": "document" },
+  it("asks the person first, and names where the command waits", async () => {
+    const redirect_uri = `http://127.0.0.1:4711/a"b<i>&c`;
+    const url = beginUrl({ redirect_uri });
+    for (const site of ["cross-site", "same-site", "same-origin", "none"]) {
+      const headers = { "Sec-Fetch-Site": site, "Sec-Fetch-Dest": "document" };
+      const page = await new Browser().request(url, { headers });
+      expect(page).toMatchObject({
+        status: 200,
+        text: expect.stringContaining("<code>127.0.0.1:4711</code>") as string,
       });
-      expect(page).toMatchObject({ status: 200, text: expect.stringContaining("<code>drs login</code>") as string });
-      expect([page.text.includes("127.0.0.1:4711"), page.headers.get("Set-Cookie")]).toEqual([true, null]);
-      const fields = [...page.text.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]);
-      const unescaped = new Map(
-        fields.map(([name = "", value = ""]) => [
-          name,
-          value.replaceAll("&lt;", "<").replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
-        ]),
-      );
-      expect(unescaped).toEqual(new Map(new URL(url).searchParams));
-      const pressed = await new Browser().request(url, { headers: { "Sec-Fetch-Site": "same-origin" } });
-      expect(pressed.status).toBe(303);
-    },
-  );
+      expect(page.headers.get("Set-Cookie")).toBeNull();
+      const [, action = ""] = /action="([^"<>]*)"/.exec(page.text) ?? [];
+      expect(new URL(action.replaceAll("&amp;", "&"), url).searchParams).toEqual(new URL(url).searchParams);
+    }
+  });
+
+  it.each([
+    ["by a link", { method: "GET" }, 200],
+    ["by a form of another site", { method: "POST", headers: { "Sec-Fetch-Site": "cross-site" } }, 403],
+    ["by a form of another origin", { method: "POST", headers: { Origin: "https://evil.example" } }, 403],
+    ["by a program without an origin", { method: "POST" }, 403],
+    ["by its button", { method: "POST", headers: { "Sec-Fetch-Site": "same-origin" } }, 303],
+    [
+      "with fields",
+      { method: "POST", headers: { "Sec-Fetch-Site": "same-origin" }, body: new URLSearchParams("a=b") },
+      413,
+    ],
+  ])("that is asked for %s starts only by its button", async (_, init, expected) => {
+    expect((await new Browser().request(beginUrl({}), init)).status).toBe(expected);
+  });
+
+  it("gets no code if a link to the sign-in of the console leads back to it", async () => {
+    const browser = new Browser();
+    await signing.signIn("1", browser);
+    const path = beginUrl({}).slice(listener.url.length);
+    const link = `${listener.url}/admin/v1/sign-in?${new URLSearchParams({ return: path }).toString()}`;
+    let page = await browser.request(link, { headers: { "Sec-Fetch-Dest": "document" } });
+    for (let step = 0; step < 10 && !page.text.includes("<button>"); step++) {
+      const [, refresh] = /content="0;url=([^"]+)"/.exec(page.text) ?? [];
+      const next = page.headers.get("Location") ?? refresh?.replaceAll("&amp;", "&") ?? "";
+      expect(next).not.toBe("");
+      page = await browser.request(new URL(next, page.url).href);
+    }
+    expect(page.text).toContain("<button>Sign in for drs login</button>");
+    expect(browser.visited.some((url) => url.startsWith(REDIRECT_URI))).toBe(false);
+  });
 
   it("does not start as an image or in a frame, which also does not count towards the limit of the address", async () => {
     listener.stopTime();
@@ -143,7 +167,7 @@ describe("a command that signs a person in", () => {
         expect(page.status).toBe(403);
       }
     }
-    expect((await new Browser().request(beginUrl({}))).status).toBe(303);
+    expect((await new Browser().request(beginUrl({}))).status).toBe(200);
   });
 
   it.each([

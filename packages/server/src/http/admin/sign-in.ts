@@ -36,6 +36,7 @@ import { inTransaction } from "../../store/postgres/database.ts";
 import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "../../operations/cookies.ts";
 import type { AdminPorts } from "../../operations/ports.ts";
 import { AdminError } from "../../operations/problem.ts";
+import { isFromConsole } from "./authenticate.ts";
 import { localPath, loopbackUri } from "./redirects.ts";
 
 /** The parts that the sign-in of people needs. */
@@ -62,6 +63,7 @@ export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as 
 const SIGN_INS_PER_SECOND = 5;
 const MAX_SIGN_IN_BURST = 60;
 const MAX_MAX_AGE = 86_400;
+const FORM_TYPE = "application/x-www-form-urlencoded";
 
 const CODE_VERIFIER_PATTERN = "^[A-Za-z0-9._~-]{43,128}$";
 const NO_OTHER_PROPERTIES = { additionalProperties: false } as const;
@@ -109,13 +111,21 @@ export function addSignIn(
     const destination = { kind: "console", path: localPath(path ?? `${BASE_PATH}/session`) } as const;
     return begin(ports, signIn, { destination, maxAge }, reply);
   });
-  app.get(CLI_SIGN_IN_PATH, { ...page, schema: { querystring: CLI_QUERY } }, async (request, reply) => {
+  const cliSchema = { querystring: CLI_QUERY };
+  app.get(CLI_SIGN_IN_PATH, { ...page, schema: cliSchema }, async (request, reply) => {
     const query = request.query as CliQuery;
-    const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query;
-    const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
-    // guard: a link of another site signs a person in only with their consent
-    if (isFromOtherSite(request)) return reply.type("text/html; charset=utf-8").send(pageWithButton(query));
-    return begin(ports, signIn, { destination, maxAge }, reply);
+    return reply.type("text/html; charset=utf-8").send(pageWithButton(query, loopbackUri(query.redirect_uri)));
+  });
+  // The form of this page has no fields. Other routes accept no form.
+  app.register(async (forms) => {
+    forms.addContentTypeParser(FORM_TYPE, { parseAs: "string", bodyLimit: 1 }, async () => undefined);
+    forms.post(CLI_SIGN_IN_PATH, { ...page, schema: cliSchema }, async ({ raw, query }, reply) => {
+      // guard: only the button of the page signs a person in for a command, and no link of any site
+      if (!isFromConsole(raw, signIn.origin)) throw new AdminError("cross-site");
+      const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query as CliQuery;
+      const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
+      return begin(ports, signIn, { destination, maxAge }, reply);
+    });
   });
   app.get(CALLBACK_PATH, page, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
   app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE_BODY } }, async (request, reply) => {
@@ -132,11 +142,6 @@ async function requireNavigation({ headers }: FastifyRequest): Promise<void> {
   const destination = headers["sec-fetch-dest"];
   // guard: a page of another site can't use up the sign-ins of an address
   if (destination !== undefined && destination !== "document") throw new AdminError("cross-site");
-}
-
-function isFromOtherSite({ headers }: FastifyRequest): boolean {
-  const site = headers["sec-fetch-site"];
-  return site !== undefined && site !== "none" && site !== "same-origin";
 }
 
 async function begin({ pool, clock }: Ports, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
@@ -241,13 +246,12 @@ function pageWithLink(path: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
 }
 
-/** The page that a link of another site to the sign-in of a command leads to. */
-function pageWithButton(query: CliQuery): string {
-  const fields = Object.entries(query).map(
-    ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(String(value))}">`,
-  );
-  const { host } = new URL(query.redirect_uri);
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in a command</title></head><body><p>A page of another site asks to sign you in for a command that waits at <code>${escaped(host)}</code>. Continue only if you have just run <code>drs login</code> on this computer. Otherwise close this page.</p><form method="get" action="${CLI_SIGN_IN_PATH}">${fields.join("")}<button>Sign in for drs login</button></form></body></html>\n`;
+/** The page on which a person confirms the sign-in of a command. A link of any site may lead to it. */
+function pageWithButton(query: CliQuery, redirectUri: string): string {
+  const values = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const action = escaped(`${CLI_SIGN_IN_PATH}?${new URLSearchParams(values).toString()}`);
+  const host = escaped(new URL(redirectUri).host);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in a command</title></head><body><p>A command that waits at <code>${host}</code> asks to sign you in. Continue only if you have just run <code>drs login</code> on this computer. Otherwise close this page.</p><form method="post" action="${action}"><button>Sign in for drs login</button></form></body></html>\n`;
 }
 
 const escaped = (text: string): string =>

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { getCACertificates } from "node:tls";
 import { callbackify } from "node:util";
 import pg from "pg";
-import { placeOf, readDatabaseUrl } from "../../base/config/database-url.ts";
+import { type DatabaseUrl, placeOf, readDatabaseUrl } from "../../base/config/database-url.ts";
 import type { Dependency } from "../../base/dependencies/dependencies.ts";
-import { OperatorError } from "../../base/errors/operator-error.ts";
 import { ConnectError, type NamedDatabase } from "./connect-error.ts";
 import { sessionOptions } from "./session-settings.ts";
 import { query, sql } from "./statement.ts";
@@ -113,9 +112,9 @@ export class BoundedClient extends pg.Client {
     // If the connection breaks, the calls on it report the error. Without a listener, the event would end the process.
     this.on("error", () => {});
     this.end = withCallback(() => this.#end()) as unknown as typeof this.end;
-    if (!options.bound) return;
-    this.query = withCallback((...args) => this.#query(args)) as unknown as typeof this.query;
-    this.connect = withCallback(() => this.#connect()) as unknown as typeof this.connect;
+    const { bound } = options;
+    this.connect = withCallback(() => (bound ? this.#connect() : this.#open())) as unknown as typeof this.connect;
+    if (bound) this.query = withCallback((...args) => this.#query(args)) as unknown as typeof this.query;
   }
 
   /**
@@ -139,14 +138,29 @@ export class BoundedClient extends pg.Client {
 
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
-      await super.connect().catch((error: Error) => {
-        throw new ConnectError(error, this.#named);
+      await this.#open().catch((error: Error) => {
+        throw error instanceof ConnectError ? error : new ConnectError(error, this.#named);
       });
       const [row] = (await query(this.#statements, IDENTIFY_BACKEND)).rows;
       const mayEnd = this.#options.bound?.isPatient ?? false;
       this.#backend = row && { pid: row.pid, connectedAt: row.connected_at, mayEnd };
       return this;
     });
+  }
+
+  /** Reads the files of certificates for each connection, so that renewed ones are used. */
+  async #open(): Promise<void> {
+    for (const { option, parameter, path } of certificatesOf(this.#options)) {
+      const value = await readFile(path, "utf8").catch((error: Error) => {
+        throw new ConnectError(error, this.#named, [
+          `can't be used: the file ${path} in ${parameter}= can't be read`,
+          "put it back, or correct the parameter",
+        ]);
+      });
+      // `pg` hides a private key from inspections of the client, too.
+      Object.defineProperty(this.ssl, option, { value, enumerable: option !== "key" });
+    }
+    await super.connect();
   }
 
   #query(args: readonly unknown[]): Promise<unknown> {
@@ -236,7 +250,7 @@ export class BoundedClient extends pg.Client {
 /**
  * Gives every option of `pg` a value, because `pg` reads a missing or empty one from the environment of the process: the
  * variables of libpq and a password file have no effect.
- * @throws TypeError if there is no login; database-unsupported if a file of certificates can't be read.
+ * @throws TypeError if there is no login.
  */
 function withoutEnvironment({ connectionString, ...options }: BoundedClientOptions): pg.ClientConfig {
   const named = connectionString === undefined ? options : { ...options, ...loginOf(connectionString) };
@@ -255,35 +269,39 @@ function withoutEnvironment({ connectionString, ...options }: BoundedClientOptio
   };
 }
 
-/** Reads files of certificates for each connection, so that renewed ones are used. */
-function loginOf(connectionString: string): pg.ClientConfig {
+/** @throws TypeError if the text is no URL of a database. */
+function databaseOf(connectionString: string): DatabaseUrl {
   const read = readDatabaseUrl(connectionString);
   if ("problem" in read) throw new TypeError(`the URL of a database ${read.problem}`);
-  const { tls, ...login } = read.value;
-  if (!tls) return { ...login, ssl: false };
-  const { verifies, direct, authorities, certificateFile, keyFile } = tls;
-  const ssl = {
-    rejectUnauthorized: verifies,
-    ...(authorities !== undefined && {
-      ca: authorities === "system" ? [...getCACertificates("system")] : readPem("sslrootcert", authorities),
-    }),
-    ...(certificateFile !== undefined && { cert: readPem("sslcert", certificateFile) }),
-    ...(keyFile !== undefined && { key: readPem("sslkey", keyFile) }),
-  };
-  return { ...login, ssl, ...(direct && { sslnegotiation: "direct" }) };
+  return read.value;
 }
 
-function readPem(parameter: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new OperatorError(
-      "database-unsupported",
-      `the file ${path} in ${parameter}= of the URL of a database can't be read (${code})`,
-      { cause },
-    );
-  }
+function loginOf(connectionString: string): pg.ClientConfig {
+  const { tls, ...login } = databaseOf(connectionString);
+  if (!tls) return { ...login, ssl: false };
+  const ssl = {
+    rejectUnauthorized: tls.verifies,
+    ...(tls.authorities === "system" && { ca: [...getCACertificates("system")] }),
+  };
+  return { ...login, ssl, ...(tls.direct && { sslnegotiation: "direct" }) };
+}
+
+/** A file of certificates, the option of `node:tls` for its text, and the parameter of the URL that names it. */
+interface CertificateFile {
+  readonly option: "ca" | "cert" | "key";
+  readonly parameter: string;
+  readonly path: string;
+}
+
+function certificatesOf({ connectionString }: BoundedClientOptions): readonly CertificateFile[] {
+  const { authorities, certificateFile, keyFile } =
+    (connectionString === undefined ? undefined : databaseOf(connectionString).tls) ?? {};
+  const named = [
+    { option: "ca", parameter: "sslrootcert", path: authorities === "system" ? undefined : authorities },
+    { option: "cert", parameter: "sslcert", path: certificateFile },
+    { option: "key", parameter: "sslkey", path: keyFile },
+  ] as const;
+  return named.flatMap(({ path, ...file }) => (path === undefined ? [] : [{ ...file, path }]));
 }
 
 /**

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
+import { inspect } from "node:util";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectAsOwner, startDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
@@ -10,7 +11,7 @@ import { temporaryFolder } from "../../../../../e2e/support/temporary-folder.ts"
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { Dependencies } from "../../base/dependencies/dependencies.ts";
 import { createEndpoint } from "../../index.ts";
-import { withClient, withDeadlineOf } from "./database.ts";
+import { openPool, withClient, withDeadlineOf } from "./database.ts";
 import { isTransient, sqlState } from "./errors.ts";
 
 let database: TestDatabase;
@@ -96,6 +97,16 @@ async function failureAt(connectionString: string): Promise<{ message: string; e
   };
 }
 
+/** Runs `work` while the file of a parameter exists. */
+async function withCertificates<T>(path: string, parameter: string, work: () => Promise<T>): Promise<T> {
+  copyFileSync(join(folder.path, parameter === "sslkey" ? "localhost.key" : "localhost.crt"), path);
+  try {
+    return await work();
+  } finally {
+    rmSync(path);
+  }
+}
+
 describe("a database that can't be used is named with place, reason, cure and setting", () => {
   test.each<[string, () => string, string]>([
     ["a wrong password", () => at("locked:wrong"), "refuses the login or its password (SQLSTATE 28P01): correct them"],
@@ -138,6 +149,42 @@ describe("a database that can't be used is named with place, reason, cure and se
     expect(isTransient(error)).toBe(true);
   });
 });
+
+test.each(["sslrootcert", "sslcert", "sslkey"])(
+  "a file in %s= that is away for a moment is a failed connection, and the next one reads it",
+  async (parameter) => {
+    const certificate = join(folder.path, "localhost.crt");
+    const key = join(folder.path, "localhost.key");
+    const away = join(folder.path, `away-${parameter}`);
+    const files = new URLSearchParams({
+      sslrootcert: certificate,
+      sslcert: certificate,
+      sslkey: key,
+      [parameter]: away,
+    });
+    const connectionString = `postgresql://postgres@localhost:${port}/postgres?${files.toString()}`;
+    const dependency = new Dependencies(5_000).get("key_store");
+    const options = withDeadlineOf(dependency, { connectionString, setting: SETTING });
+    const pool = openPool(options, { max: 1, onError: () => {} });
+    // The pool makes a connection for the second caller when the first connection ends, outside of any caller's promise.
+    const first = await withCertificates(away, parameter, () => pool.connect());
+    const second = pool.connect().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    first.release(true);
+    const error = await second;
+    dependency.reportUnreachable(error);
+    const problem = `can't be used: the file ${away} in ${parameter}= can't be read (ENOENT): put it back`;
+    expect(error).toMatchObject({ code: "dependency-unusable", message: expect.stringContaining(problem) as string });
+    expect(dependency.health.problems).toEqual([expect.stringContaining(problem)]);
+    expect(isTransient(error)).toBe(true);
+    const again = await withCertificates(away, parameter, () => pool.connect());
+    expect(inspect(again)).not.toContain("PRIVATE KEY");
+    again.release(true);
+    await pool.end();
+  },
+);
 
 test("the code of the database is known, although the message names the store", async () => {
   const { error } = await failureAt(at("locked:wrong"));

@@ -72,10 +72,11 @@ export function whereOf({ connectionString = "", setting }: SetDatabase): string
 export class ConnectError extends Unavailable {
   override readonly cause: Error;
 
-  constructor(cause: Error, { title, place, setting }: NamedDatabase) {
+  /** @param failure for a cause whose code does not say enough. */
+  constructor(cause: Error, { title, place, setting }: NamedDatabase, failure?: Failure) {
     const { code } = cause as NodeJS.ErrnoException;
     const state = cause instanceof pg.DatabaseError ? code : undefined;
-    const known = FAILURES[code ?? cause.message];
+    const known = failure ?? FAILURES[code ?? cause.message];
     const reason = state === undefined ? code : `SQLSTATE ${state}`;
     const describe = ([what, cure]: Failure): string =>
       `${what}${reason === undefined ? "" : ` (${reason})`}: ${cure} (${[place, setting].filter(Boolean).join("; ")})`;
@@ -83,8 +84,8 @@ export class ConnectError extends Unavailable {
       const problem = describe(known ?? ["refuses the connection", "look the SQLSTATE up"]);
       super(`the ${title} ${problem}`, { code: "dependency-unusable", detail: { problem }, cause });
     } else {
-      const failure = FAILURES_TO_REACH[code ?? ""] ?? ["can't be reached", "check host, port, network and firewall"];
-      super(`the ${title} ${describe(failure)}`, { cause });
+      const outage = FAILURES_TO_REACH[code ?? ""] ?? ["can't be reached", "check host, port, network and firewall"];
+      super(`the ${title} ${describe(outage)}`, { cause });
     }
     this.cause = cause;
   }

@@ -228,12 +228,11 @@ export function describeConfig(config: Config, environment: Environment): readon
 
 const MASK = "(set)";
 
-/** What may be shown of a secret. A URL shows which login and database it names, and hides passwords. */
+/** What may be shown of a secret. A URL shows which login and database it names, and hides the password. */
 function masked(path: Path, secret: unknown): string {
   if (settingOf(path).kind !== postgresUrl || typeof secret !== "string") return MASK;
   const url = new URL(secret);
   if (url.password !== "") url.password = MASK;
-  for (const name of url.searchParams.keys()) if (/pass/i.test(name)) url.searchParams.set(name, MASK);
   return url.href.replaceAll("%28set%29", MASK);
 }
 

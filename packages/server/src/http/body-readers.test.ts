@@ -14,7 +14,7 @@ import { fastify as createFastify, type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { send } from "../../../../e2e/support/client.ts";
 import { HostMisuse } from "../base/errors/host-misuse.ts";
-import { readHeaders } from "../ingest/headers.ts";
+import { type BodyHeaders, readHeaders } from "../ingest/headers.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { readBody } from "../ingest/read-body.ts";
 import { answerRejection, EVENTS_PATH, RejectedRequest, rejectRequest } from "../ingest/request.ts";
@@ -265,6 +265,36 @@ describe("a host of the Fetch standard", () => {
     const one = request(BODY);
     void one.clone().text();
     expectStored((await webHandler(core)(one)).status);
+  });
+
+  const impatient: Ingest = async ({ body }) => {
+    const result = await readBody(body, { encoding: "identity" } as BodyHeaders, { ...LIMITS, bodyTimeout: 10 });
+    return answerRejection(result as RejectedRequest);
+  };
+
+  it("whose client sends nothing gets its body back after the answer", async () => {
+    const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
+    const one = request(new ReadableStream({ cancel }));
+    expect((await webHandler(impatient)(one)).status).toBe(408);
+    await cancelled;
+    await setImmediate();
+    expect(one.body?.locked).toBe(false);
+  });
+
+  it("whose client sends the rest after the answer is not blocked", async () => {
+    const rest = Array.from({ length: 100 }, () => Buffer.alloc(1_000));
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+    const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+      await answered;
+      const chunk = rest.pop();
+      if (chunk) return controller.enqueue(chunk);
+      controller.close();
+      take();
+    };
+    expect((await webHandler(impatient)(request(new ReadableStream({ pull })))).status).toBe(408);
+    answer();
+    await taken;
   });
 
   it("whose client disconnects is no misuse", async () => {

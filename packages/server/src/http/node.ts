@@ -5,8 +5,8 @@ import type { Answer, IngestRequest, RequestHeaders } from "../ingest/request.ts
 import { bodyOf, type NodeBodyOptions } from "./node-body.ts";
 
 /** Limits of reading from a client that still sends its body after the answer: milliseconds and bytes. */
-const DISCARD_TIMEOUT_MS = 2_000;
-const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
+export const DISCARD_TIMEOUT_MS = 2_000;
+export const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 export interface NodeRequestOptions extends NodeBodyOptions {
   /** How many proxies in front append to `X-Forwarded-For`. */

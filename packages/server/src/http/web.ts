@@ -1,7 +1,8 @@
 /** The endpoint for every host that speaks the Fetch standard: `(Request) => Promise<Response>`. */
 import { HostMisuse } from "../base/errors/host-misuse.ts";
 import type { Ingest } from "../ingest/ingest.ts";
-import type { ByteStream, IngestRequest } from "../ingest/request.ts";
+import type { ByteStream, RequestHeaders } from "../ingest/request.ts";
+import { DISCARD_TIMEOUT_MS, MAX_DISCARDED_BYTES } from "./node.ts";
 
 export interface WebOptions {
   /** The client's address, as the host knows it. The rate of failed authentications is limited for each address. */
@@ -10,9 +11,6 @@ export interface WebOptions {
 
 /** No address is longer than this, but a host may take a longer text from a header. */
 const MAX_ADDRESS_LENGTH = 64;
-
-/** Maximum number of bytes that are read and discarded of a body that was not read to its end. */
-const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers every request. If other code of the host
@@ -23,64 +21,68 @@ export function webHandler(
   { peerOf = () => "unknown" }: WebOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    const { status, headers, body } = await ingest(
-      ingestRequest(request, peerOf(request).slice(0, MAX_ADDRESS_LENGTH)),
-    );
-    void discardRest(request.body);
-    return new Response(body, { status, headers });
+    const body = new FetchBody(request);
+    const peer = peerOf(request).slice(0, MAX_ADDRESS_LENGTH);
+    const answer = await ingest({ method: request.method, headers: headersOf(request), body, peer });
+    void body.discardRest();
+    return new Response(answer.body, { status: answer.status, headers: answer.headers });
   };
 }
 
-function ingestRequest(request: Request, peer: string): IngestRequest {
+function headersOf({ headers }: Request): RequestHeaders {
   return {
-    method: request.method,
-    headers: {
-      // The Fetch standard has joined repeated headers with ", " already. No valid idempotency key and no valid
-      // credential holds a space after a comma, so a repeated header is still rejected.
-      all: (name) => {
-        const value = request.headers.get(name);
-        return value === null ? [] : [value];
-      },
-    },
-    body: bodyOf(request),
-    peer,
-  };
-}
-
-function bodyOf(request: Request): ByteStream {
-  return {
-    async forEach(take) {
-      if (request.bodyUsed || request.body?.locked) {
-        throw new HostMisuse("Other code of the host has read the body. Pass the request to the endpoint unread.");
-      }
-      if (!request.body) return "end";
-      try {
-        for await (const chunk of request.body.values({ preventCancel: true })) {
-          if (!(chunk instanceof Uint8Array)) throw new HostMisuse("The body of the request is no stream of bytes.");
-          if (!take(chunk)) return "stopped";
-        }
-        return "end";
-      } catch (error) {
-        if (error instanceof HostMisuse) throw error;
-        return "broken";
-      }
+    // The Fetch standard has joined repeated headers with ", " already. No valid idempotency key and no valid credential
+    // holds a space after a comma, so a repeated header is still rejected.
+    all: (name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [value];
     },
   };
 }
 
-/**
- * Discards the rest of a body. If the rest were not read, it would block the connection, and if the connection ended at
- * once, the client could lose the answer.
- */
-async function discardRest(body: Request["body"]): Promise<void> {
-  if (body?.locked) return;
-  let left = MAX_DISCARDED_BYTES;
-  try {
-    for await (const chunk of body ?? []) {
-      left -= chunk.length;
-      if (left < 0) return;
+/** The body of a request. One reader takes what the endpoint needs, and discards the rest. */
+class FetchBody implements ByteStream {
+  readonly #request: Request;
+  #reader: ReadableStreamDefaultReader<unknown> | undefined;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  async forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken"> {
+    const { bodyUsed, body } = this.#request;
+    if (bodyUsed || body?.locked) {
+      throw new HostMisuse("Other code of the host has read the body. Pass the request to the endpoint unread.");
     }
-  } catch {
-    // The client has disconnected.
+    if (!body) return "end";
+    this.#reader = body.getReader();
+    for (;;) {
+      const read = await this.#reader.read().catch(() => undefined);
+      if (!read) return "broken";
+      if (read.done) return "end";
+      if (!(read.value instanceof Uint8Array)) throw new HostMisuse("The body of the request is no stream of bytes.");
+      if (!take(read.value)) return "stopped";
+    }
+  }
+
+  /**
+   * Discards the rest of the body, also while `forEach` waits for a late client, and unlocks the body. If the rest were
+   * not read, it would block the connection, and if the connection ended at once, the client could lose the answer.
+   */
+  async discardRest(): Promise<void> {
+    const { body } = this.#request;
+    const reader = this.#reader ?? (body?.locked ? undefined : body?.getReader());
+    if (!reader) return;
+    const cancel = (): Promise<void> => reader.cancel().catch(() => {});
+    const timer = setTimeout(() => void cancel(), DISCARD_TIMEOUT_MS);
+    let left = MAX_DISCARDED_BYTES;
+    for (;;) {
+      const read = await reader.read().catch(() => undefined);
+      if (!read || read.done) break;
+      left -= (read.value as Uint8Array).length;
+      if (!(left >= 0)) await cancel();
+    }
+    clearTimeout(timer);
+    reader.releaseLock();
   }
 }

@@ -1,6 +1,6 @@
 /** Tests that a log that stops growing, a sink that stays behind and a broken log are named. */
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { checkpointNow } from "../runtime/audit-log.ts";
@@ -51,16 +51,36 @@ const write = (): Promise<string> =>
   });
 const finding = async () => (await examine(opened.system)).find(({ what }) => what === "audit log");
 
-/** Asks for a verification, and waits for a worker to end it. */
-async function verified(): Promise<StoredVerification> {
-  const { pool, audit } = opened.system;
+const ask = (): Promise<string> =>
+  requestVerification(opened.system.pool, opened.system.audit.verifications, { by: "ann" });
+const find = (id: string): Promise<StoredVerification | undefined> =>
+  findVerification(opened.system.pool, opened.system.audit.verifications, id);
+
+/** Waits for a worker to end a verification. */
+async function verified(id?: string): Promise<StoredVerification> {
   const verifier = new AuditVerifier(opened.system, () => {});
-  const id = await requestVerification(pool, audit.verifications, { by: "ann" });
+  const asked = id ?? (await ask());
   let found: StoredVerification | undefined;
-  await until(async () => (found = await findVerification(pool, audit.verifications, id))?.state === "ended");
+  await until(async () => (found = await find(asked))?.state === "ended");
   await verifier.close();
   return found as StoredVerification;
 }
+
+test("a worker that stops interrupts its verification, and the next worker begins it again", async () => {
+  await write();
+  await checkpointNow(opened.system);
+  const errors: unknown[] = [];
+  const stopping = new AuditVerifier(opened.system, (error) => errors.push(error));
+  // The verification waits for the lock, so that it is still running when the worker stops.
+  await opened.owner.query("begin; lock table audit_leaf");
+  const id = await ask();
+  await until(async () => (await find(id))?.state === "running");
+  const closing = stopping.close();
+  await opened.owner.query("commit");
+  await closing;
+  expect([(await find(id))?.state, errors]).toEqual(["running", []]);
+  expect(JSON.parse((await verified(id)).result ?? "")).toMatchObject({ verdict: 3 });
+});
 
 describe("the watch of the audit log", () => {
   it("names entries that get no checkpoint, until they have one", async () => {

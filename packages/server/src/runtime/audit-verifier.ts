@@ -26,6 +26,7 @@ export class AuditVerifier {
   readonly #installation: Installation;
   readonly #onError: OnError;
   readonly #timers: readonly NodeJS.Timeout[];
+  readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
 
@@ -40,8 +41,10 @@ export class AuditVerifier {
     for (const timer of this.#timers) timer.unref();
   }
 
+  /** Interrupts a running verification. The next worker begins it again. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#stopping.abort();
     await this.#running;
   }
 
@@ -78,10 +81,12 @@ export class AuditVerifier {
     const { audit, checkpointSinks: sinks, clock } = this.#installation;
     await recordProgress(owner, id, 0);
     const onProgress = (items: number): Promise<void> => recordProgress(owner, id, items);
+    const { signal } = this.#stopping;
     const result = await verifyAuditLog(
-      { ...this.#installation, sinks, keys: this.#installation, onProgress },
+      { ...this.#installation, sinks, keys: this.#installation, onProgress, signal },
       request,
     ).catch((error: unknown) => {
+      if (signal.aborted) return undefined;
       if (!(error instanceof OperatorError)) this.#onError(error, "verify audit");
       const { code, message } =
         error instanceof OperatorError
@@ -89,6 +94,7 @@ export class AuditVerifier {
           : new OperatorError("unexpected-error", "The worker could not verify the audit log: see its log.");
       return { verdict: 1, error: { code, message } };
     });
+    if (!result) return;
     const endedAt = new Date(clock.now()).toISOString();
     await recordEnd(owner, audit.verifications, { id, endedAt, result: JSON.stringify(result) });
   }

@@ -34,11 +34,13 @@ export interface VerificationPorts {
   readonly keys: Pick<Keys, "audit" | "codec" | "secrets"> | undefined;
   /** Called now and then with the number of items of the log that were read. */
   readonly onProgress?: (items: number) => Promise<void>;
+  /** Ends the verification, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** @throws audit-unchecked if the key of the log is not known; key-file-unusable */
 export async function verifyAuditLog(
-  { database, clock, sinks, timeStamps, keys, onProgress = async () => {} }: VerificationPorts,
+  { database, clock, sinks, timeStamps, keys, onProgress = async () => {}, signal }: VerificationPorts,
   { checkpoints = [], since, key: keyText }: VerificationRequest,
 ): Promise<Verified> {
   const key = keyText === undefined ? keys && (await findLogKey(keys)) : parseLogKey(keyText);
@@ -56,7 +58,7 @@ export async function verifyAuditLog(
     if (lacks) keys.audit.requireKeys(SURFACES);
     const latest = (await lastCheckpoint(snapshot))?.note;
     const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
-    const result = await verifyLog(paced(readLog(snapshot, start), onProgress), {
+    const result = await verifyLog(paced(readLog(snapshot, start), onProgress, signal), {
       key,
       outside: [
         ...checkpoints,
@@ -85,9 +87,11 @@ const ITEMS_PER_REPORT = 20_000;
 async function* paced(
   items: AsyncIterable<LogItem>,
   onProgress: (items: number) => Promise<void>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<LogItem> {
   let count = 0;
   for await (const item of items) {
+    signal?.throwIfAborted();
     yield item;
     count++;
     if (count % ITEMS_PER_TURN === 0) await setImmediate();

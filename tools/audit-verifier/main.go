@@ -75,6 +75,9 @@ func run(args []string, out io.Writer) (int, error) {
 	for _, finding := range result.findings {
 		fmt.Fprintln(out, finding)
 	}
+	if result.more > 0 {
+		fmt.Fprintf(out, "%d more findings\n", result.more)
+	}
 	fmt.Fprintf(out, "%d entries, %d confirmed by a checkpoint kept outside, %d in no checkpoint\n", result.size, result.confirmed, result.waiting)
 	return result.verdict(), nil
 }

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -33,6 +35,13 @@ const proofFormat = "c2sp.org/tlog-proof@v1"
 
 // maxLine is the length of the longest line of an export. One entry lists the events of one transaction.
 const maxLine = 16 << 20
+
+// maxFindings is the number of findings that are printed, and maxOpen that of findings that wait for a review which closes
+// them. Further ones are counted only, because a login of the database can insert any number of entries.
+const (
+	maxFindings = 100
+	maxOpen     = 10_000
+)
 
 // line is a line of an export. encoding/json reads byte strings as base64.
 type line struct {
@@ -79,6 +88,7 @@ func parseKey(text string) (*logKey, error) {
 
 type result struct {
 	findings  []string
+	more      uint64
 	size      uint64
 	confirmed uint64
 	waiting   int
@@ -87,12 +97,16 @@ type result struct {
 }
 
 func (r *result) find(format string, values ...any) {
+	if len(r.findings) == maxFindings {
+		r.more++
+		return
+	}
 	r.findings = append(r.findings, fmt.Sprintf(format, values...))
 }
 
 func (r *result) verdict() int {
 	switch {
-	case len(r.findings) > 0:
+	case len(r.findings) > 0 || r.more > 0:
 		return broken
 	case r.unread || (!r.signed && r.size > 0):
 		return unchecked
@@ -181,11 +195,9 @@ type log struct {
 	// The number of leaves in earlier epochs, how many of them are confirmed, and the number of leaves in the current
 	// epoch.
 	earlier, earlierConfirmed, present uint64
-	// Entries that begin epochs, and entries whose reviews are closed.
-	begun    map[string]string
-	reviewed map[string]bool
-	// Leaves whose entries had no valid MAC, by their hashes, until a review of the leaf is closed.
-	unverified map[string]string
+	// Findings until a review is closed: begun epochs by the ids of their entries, and leaves whose entries had no valid
+	// MAC by their hashes.
+	open map[string]string
 	// The epoch and size of the start, until an entry says that the leaves before it were pruned.
 	unexplained *[2]string
 }
@@ -199,7 +211,7 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 	found := &result{}
 	factory := compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}
 	l := &log{result: found, key: key, factory: factory, epoch: 1, tree: factory.NewEmptyRange(0),
-		expected: openOutside(key, outside, found), begun: map[string]string{}, reviewed: map[string]bool{}, unverified: map[string]string{}}
+		expected: openOutside(key, outside, found), open: map[string]string{}}
 	err = readLines(export, l.add)
 	for _, one := range l.expected {
 		found.find("a checkpoint kept outside has %d entries of epoch %d, the log has %d of epoch %d", one.size, one.epoch, l.tree.End(), l.epoch)
@@ -207,17 +219,20 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 	if l.unexplained != nil {
 		found.find("the log starts after %s leaves of epoch %s, and no entry says that they were pruned", l.unexplained[1], l.unexplained[0])
 	}
-	for id, what := range l.begun {
-		if !l.reviewed[id] {
-			found.find("%s", what)
-		}
-	}
-	for _, what := range l.unverified {
+	for _, what := range slices.Sorted(maps.Values(l.open)) {
 		found.find("%s", what)
 	}
 	found.size = l.earlier + l.tree.End()
 	found.confirmed = l.earlierConfirmed + l.present
 	return found, err
+}
+
+func (l *log) findUntilReview(key, what string) {
+	if len(l.open) == maxOpen {
+		l.more++
+		return
+	}
+	l.open[key] = what
 }
 
 func (l *log) add(item line) error {
@@ -251,7 +266,7 @@ func (l *log) add(item line) error {
 	} else if !bytes.Equal(leafOf(item), item.Hash) {
 		l.find("the entry of leaf %d was changed", *item.Leaf)
 	} else if item.Unverified {
-		l.unverified[hex.EncodeToString(item.Hash)] = fmt.Sprintf("the entry of leaf %d had no valid MAC", *item.Leaf)
+		l.findUntilReview(hex.EncodeToString(item.Hash), fmt.Sprintf("the entry of leaf %d had no valid MAC", *item.Leaf))
 	}
 	if !item.Unverified {
 		l.review(item)
@@ -306,8 +321,8 @@ func (l *log) start(epoch int, item line) error {
 		if !isEnd {
 			l.find("the leaves of epoch %d differ from what the next epoch names", l.epoch)
 		}
-		l.begun[id] = fmt.Sprintf("epoch %d follows a restore: %d entries of epoch %d were kept outside, the database had %d of epoch %d",
-			epoch, kept.size, kept.epoch, l.tree.End(), l.epoch)
+		l.findUntilReview(id, fmt.Sprintf("epoch %d follows a restore: %d entries of epoch %d were kept outside, the database had %d of epoch %d",
+			epoch, kept.size, kept.epoch, l.tree.End(), l.epoch))
 	}
 	for len(l.expected) > 0 && l.expected[0].epoch < epoch {
 		if lost := l.expected[0]; kept == nil || (lost.epoch == kept.epoch && lost.size > kept.size) {
@@ -343,8 +358,8 @@ func (l *log) readStart(epoch int, item line) (kept, continued *checkpoint, id s
 
 func (l *log) review(item line) {
 	if entry, ok := readEntry(item.Record); ok && entry.operation == "audit.review" && entry.outcome == "closed" {
-		l.reviewed[entry.references["entry_id"]] = true
-		delete(l.unverified, entry.references["leaf_hash"])
+		delete(l.open, entry.references["entry_id"])
+		delete(l.open, entry.references["leaf_hash"])
 	} else if ok && l.unexplained != nil && entry.operation == "audit.prune" &&
 		[2]string{entry.references["epoch"], entry.references["size"]} == *l.unexplained {
 		l.unexplained = nil

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/transparency-dev/merkle/proof"
@@ -98,6 +103,49 @@ func TestConsistency(t *testing.T) {
 		if proof.VerifyConsistency(rfc6962.DefaultHasher, one.First, one.Second, one.Hashes, one.Root1, one.Root2) == nil {
 			t.Errorf("%d to %d: another root is accepted", one.First, one.Second)
 		}
+	}
+}
+
+func TestManyFindings(t *testing.T) {
+	read, _ := readManifest(t)
+	const entries = 30_000
+	for name, leaf := range map[string]string{
+		"missing entries":     `{"leaf":%d,"hash":"%s"}`,
+		"entries without MAC": `{"leaf":%d,"hash":"%s","record":"%s","mac":"","unverified":true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			export := filepath.Join(t.TempDir(), "export")
+			var text strings.Builder
+			fmt.Fprintf(&text, "{\"format\":%q}\n", exportFormat)
+			for index := range entries {
+				record := []byte(strconv.Itoa(index))
+				hash := base64.StdEncoding.EncodeToString(rfc6962.DefaultHasher.HashLeaf(record))
+				values := []any{index, hash, base64.StdEncoding.EncodeToString(record)}
+				fmt.Fprintf(&text, leaf+"\n", values[:strings.Count(leaf, "%")]...)
+			}
+			if err := os.WriteFile(export, []byte(text.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			code, err := run([]string{"-key", read.Key, export}, &out)
+			if code != broken || err != nil {
+				t.Errorf("the exit code is %d (%v)", code, err)
+			}
+			lines := strings.Split(out.String(), "\n")
+			if more := fmt.Sprintf("%d more findings", entries-100); len(lines) != 103 || lines[100] != more {
+				t.Errorf("%d lines, and line 101 is %q", len(lines), lines[min(100, len(lines)-1)])
+			}
+		})
+	}
+}
+
+func TestFindingsUntilReview(t *testing.T) {
+	l := &log{result: &result{}, open: map[string]string{}}
+	for index := range maxOpen + 5 {
+		l.findUntilReview(strconv.Itoa(index), "a finding")
+	}
+	if len(l.open) != maxOpen || l.more != 5 {
+		t.Errorf("%d are kept, %d are counted", len(l.open), l.more)
 	}
 }
 

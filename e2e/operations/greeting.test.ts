@@ -85,6 +85,10 @@ describe("the greeting", () => {
     for (const text of [audit, (await get(server.adminUrl, "/metrics")).text]) expect(text).not.toContain(token);
   });
 
+  test("is preceded by a line of the log that says how long audit entries are kept", () => {
+    expect(server.stderr()).toContain("audit entries that are older than 730 days (DRS_AUDIT_RETENTION)");
+  });
+
   test("has no token if the database is external", async () => {
     const { server, environment } = await stage();
     expect(await server.stop()).toBe(0);

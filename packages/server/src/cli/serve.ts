@@ -6,6 +6,7 @@ import { SERVED_SURFACES, type ServedSurface } from "../runtime/served-surfaces.
 import { openSystem, type System } from "../runtime/system.ts";
 import type { Config } from "../base/config/config.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { describeDuration } from "../base/messages/duration.ts";
 import type { IngestProcesses } from "../serve/ingest-processes.ts";
 import { poolOfProcess } from "../serve/pool-of-process.ts";
 import type { Forked, Supervisor } from "../serve/process-messages.ts";
@@ -87,6 +88,8 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
   try {
     for (const line of system.replayed) logger.warn(line);
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
+    const retention = describeDuration(config.audit.retentionMs);
+    logger.info(`drs audit prune deletes audit entries that are older than ${retention} (DRS_AUDIT_RETENTION)`);
     // The modules that only a server needs are imported here, so that other commands start sooner.
     const { startService } = await import("../serve/service.ts");
     const count = system.surfaces.includes("ingest") ? processesOf(config, context) : 1;

@@ -74,14 +74,11 @@ export async function startEpochNow(installation: Installation, order: ReviewOrd
 
 /**
  * Deletes the entries that are older than the retention period of the audit.
- * @returns `undefined` if there are no such entries. @throws state-conflict; errors of a sink
+ * @returns `undefined` if there are no such entries. @throws errors of a sink
  */
 export async function pruneNow(installation: Installation, agent: Agent): Promise<Pruned | undefined> {
   const { administration, audit, config, database } = installation;
   const { retentionMs } = config.audit;
-  if (retentionMs === undefined) {
-    throw new OperatorError("state-conflict", "DRS_AUDIT_RETENTION is not set: the audit is kept without a limit.");
-  }
   const { publicKey, sinks } = await sequencerPorts(installation);
   return withClient(database, async (client) => {
     await lockSession(client, LOCKS.auditLog);

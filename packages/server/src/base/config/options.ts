@@ -117,7 +117,7 @@ export interface Settings {
     };
     /** File of the MAC keys of audit entries: each line has a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface; give workers and commands all lines. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
     readonly keyFile?: string;
-    /** How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Variable: `DRS_AUDIT_RETENTION`. */
+    /** How long audit entries are kept: `drs audit prune` deletes older ones. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Default: `63072000000`, which is `730d`. Variable: `DRS_AUDIT_RETENTION`. */
     readonly retentionMs?: number;
     /** How long reasons and details of audit entries about an account remain readable after its erasure, and how long ended cases are kept. Must be a whole number of milliseconds from 0 to 315360000000 (3650d). Default: `15552000000`, which is `180d`. Variable: `DRS_AUDIT_REASON_RETENTION`. */
     readonly reasonRetentionMs?: number;

@@ -348,10 +348,11 @@ export const SETTINGS = {
     path,
     "File of the MAC keys of audit entries: each line has a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface; give workers and commands all lines. Without it, each process derives all keys from the installation secret.",
   ),
-  "audit.retentionMs": optional(
+  "audit.retentionMs": setting(
     "DRS_AUDIT_RETENTION",
     durationWithin("30d", "36500d"),
-    "How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit.",
+    "730d",
+    "How long audit entries are kept: `drs audit prune` deletes older ones.",
   ),
   "audit.reasonRetentionMs": setting(
     "DRS_AUDIT_REASON_RETENTION",

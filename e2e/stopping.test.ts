@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { send } from "./support/client.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { until } from "./support/embedded.ts";
+import { childrenOf, makeHome, until } from "./support/embedded.ts";
 import { startServer, V8_OPTIONS } from "./support/server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -19,6 +19,35 @@ beforeAll(async () => {
 
 afterAll(() => database?.close());
 
+/** Starts a server as the docs say, and waits until it is ready. */
+async function startByNpm(environment: Readonly<Record<string, string>>) {
+  const ports = { DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
+  const npm = spawn("npm", ["start"], {
+    cwd: ROOT,
+    env: { ...process.env, ...environment, ...ports },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const closed = once(npm, "close");
+  await until(() => output.includes("is ready: "));
+  return { npm, pid: npm.pid as number, closed, output: () => output };
+}
+
+/** The children of a process, and the children of these. */
+async function descendantsOf(pid: number): Promise<readonly number[]> {
+  const children = await childrenOf(pid);
+  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
 async function commandOfChild(parent: number): Promise<readonly string[]> {
   const [child = ""] = (await readFile(`/proc/${parent}/task/${parent}/children`, "utf8")).split(" ");
   return (await readFile(`/proc/${child}/cmdline`, "utf8")).split("\0");
@@ -27,17 +56,27 @@ async function commandOfChild(parent: number): Promise<readonly string[]> {
 test.skipIf(process.platform === "win32")(
   "SIGTERM to npm start, which runs with the V8 options of a server, stops the server as SIGTERM to the server does",
   async () => {
-    const environment = { ...process.env, ...(await database.environment()), DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
-    const npm = spawn("npm", ["start"], { cwd: ROOT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    const closed = once(npm, "close");
-    await until(() => output.includes("is ready: "), 20_000);
-    const command = process.platform === "linux" ? await commandOfChild(npm.pid as number) : V8_OPTIONS;
+    const { npm, pid, closed, output } = await startByNpm(await database.environment());
+    const command = process.platform === "linux" ? await commandOfChild(pid) : V8_OPTIONS;
     npm.kill("SIGTERM");
-    expect((await closed)[0], output).toBe(0);
-    expect(output).toContain('"stopped"');
+    expect((await closed)[0], output()).toBe(0);
+    expect(output()).toContain('"stopped"');
     expect(command).toEqual(expect.arrayContaining([...V8_OPTIONS]));
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "SIGTERM to npm start leaves no server and no PostgreSQL of the embedded database",
+  async () => {
+    const home = await makeHome();
+    const { npm, pid, closed, output } = await startByNpm(home.environment);
+    const started = await descendantsOf(pid);
+    const commands = await Promise.all(started.map((one) => readFile(`/proc/${one}/cmdline`, "utf8").catch(() => "")));
+    expect(commands.join("\n")).toMatch(/drs\.js\0serve[^]*postgres/);
+    npm.kill("SIGTERM");
+    expect((await closed)[0], output()).toBe(0);
+    await until(() => !started.some(isAlive), 20_000);
+    await home.remove();
   },
 );
 

@@ -75,6 +75,9 @@ describe("an accepted field", () => {
     expect((await accept("fonts.novel", "string")).stderr).toContain("was seen as boolean only");
     expect((await accept("new_probe.found", "string")).stderr).toContain("was seen as boolean only");
     expect((await accept("new_probe.lost", "boolean")).stderr).toContain("was seen in no event");
+    await see({ inner: { mode: "x" } }, "new_probe");
+    expect((await accept("new_probe.inner.lost", "string")).stderr).toContain("was seen in no event");
+    expect((await accept("new_probe.inner.mode", "string")).code).toBe(0);
     await see({ fontsDigest: 1 });
     expect((await accept("fonts.fontsDigest", "number", "--unit", "none")).stderr).toContain("catalog has this field");
     expect((await accept("fonts", "boolean")).code).toBe(2);

@@ -103,7 +103,8 @@ describe("a departure from the catalog", () => {
 
   it("is listed with the fields of an unknown probe and their types", async () => {
     const { log } = openLog();
-    const data = { found: true, names: ["a"], "anna@example.com": 1, toString: "x" };
+    const inner = { mode: "x", deeper: { value: 1 } };
+    const data = { found: true, names: ["a"], "anna@example.com": 1, toString: "x", inner };
     log.observe("2.0.3", { novel_probe: { status: "success", data }, other_probe: { status: "timeout" } });
     await log.flush();
     const seen = (await rowsOf("2.0.3")).map(({ path, json_type }) => `${path} ${json_type}`);
@@ -111,6 +112,9 @@ describe("a departure from the catalog", () => {
       "novel_probe object",
       "novel_probe.* number",
       "novel_probe.found boolean",
+      "novel_probe.inner object",
+      "novel_probe.inner.deeper object",
+      "novel_probe.inner.mode string",
       "novel_probe.names array",
       "novel_probe.toString string",
       "other_probe object",
@@ -167,15 +171,20 @@ describe("a name that a client sent", () => {
     ]);
   });
 
-  it("is kept if it is a member of a known object, and members of an unknown one are not examined", async () => {
+  it("is kept if it is a member of a known object, or of an unknown one", async () => {
     const { log } = openLog();
     const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
     const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });
-    log.observe("3.0.1", identity({ androidBuild: { novel: true }, unknown: { "anna@example.com": 1 } }));
+    const unknown = { "anna@example.com": 1, mode: "x", deeper: { value: 1 } };
+    log.observe("3.0.1", identity({ androidBuild: { novel: true, more: { value: 1 } }, unknown }));
     await log.flush();
     expect((await rowsOf("3.0.1")).map(({ path }) => path)).toEqual([
+      "device_identity.androidBuild.more",
       "device_identity.androidBuild.novel",
       "device_identity.unknown",
+      "device_identity.unknown.*",
+      "device_identity.unknown.deeper",
+      "device_identity.unknown.mode",
     ]);
   });
 
@@ -221,7 +230,7 @@ describe("a name that a client sent", () => {
     const { rows } = await opened.system.pool.query<{ row: string }>(
       "select d::text as row from drift d where sdk_version = '3.0.3'",
     );
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(4);
     expect(rows.map(({ row }) => row).join()).not.toContain("telling");
   });
 });

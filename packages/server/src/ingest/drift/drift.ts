@@ -169,18 +169,33 @@ export class BufferedDriftLog implements DriftLog {
   }
 }
 
+type Seen = Pick<Departure, "path" | "found">;
+
 /**
- * The departures of an event, and the fields of its unknown probes. An unknown probe departs as a whole, but a review of
- * its fields needs their names and types.
+ * The departures of an event, and what its unknown probes and unknown object fields contain. Each of these departs as a
+ * whole, but a review needs the names and types of what a definition can read.
  */
-function* seenIn(probes: SeenProbes): Iterable<Pick<Departure, "path" | "found">> {
+function* seenIn(probes: SeenProbes): Iterable<Seen> {
   for (const departure of probes.departures()) {
     yield departure;
     const { kind, path } = departure;
-    if (kind !== "unknown-probe") continue;
-    const outcome = probes.parsed()[path[0] ?? ""] as { readonly data?: object } | undefined;
-    for (const [name, value] of Object.entries(outcome?.data ?? {}))
-      yield { path: [...path, name], found: jsonType(value) };
+    if (kind !== "unknown-probe" && kind !== "unknown-field") continue;
+    const [probe = "", ...names] = path;
+    const { data } = probes.parsed()[probe] as { readonly data?: unknown };
+    const value = names.reduce((object, name) => (object as Readonly<Record<string, unknown>>)[name], data);
+    yield* membersOf(path, value);
+  }
+}
+
+/** Paths of accepted fields have at most this number of names: a probe, a field, a member. */
+const MAX_NAMES = 3;
+
+function* membersOf(parent: FieldPath, value: unknown): Iterable<Seen> {
+  if (parent.length === MAX_NAMES || jsonType(value) !== "object") return;
+  for (const [name, member] of Object.entries(value as object)) {
+    const path = [...parent, name];
+    yield { path, found: jsonType(member) };
+    yield* membersOf(path, member);
   }
 }
 

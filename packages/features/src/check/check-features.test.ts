@@ -66,6 +66,24 @@ describe("checkFeatures", () => {
     expect(problems).toContain("no features.lock.json: run `drs feature lock`");
   });
 
+  it("reports a feature that takes too long for a list as long as a device can send", async () => {
+    const isObserved = 'inputs.apps.state === "observed"';
+    const folder = join(root, "slow");
+    mkdirSync(folder);
+    const write = (id: string, compute: string): void => {
+      const text = definition(id, `(inputs) => ${isObserved} && ${compute}`);
+      const apps = 'apps: field("media_bluetooth_apps.installedFlaggedApps")';
+      writeFileSync(join(folder, `${id}.feature.ts`), text.replace(/inputs: \{.*\}/, `inputs: { ${apps} }`));
+      writeFileSync(join(folder, `${id}.fixtures.json`), JSON.stringify({ cases: [] }));
+    };
+    write("quadratic", "inputs.apps.value.some((app, at, all) => all.indexOf(app) !== at)");
+    write("linear", 'inputs.apps.value.some((app) => /^com\\.x/.test(app) || app.includes("frida"))');
+    const { problems } = await checkFeatures(folder);
+    expect(problems.filter((problem) => problem.includes("every list") || problem.includes("every text"))).toEqual([
+      'quadratic.feature.ts: every list has 40000 members: the result is "failed:time-limit"',
+    ]);
+  });
+
   it("reports fixtures that are missing or incomplete, or that do not fit the inputs", async () => {
     const compute = "(inputs) => anyTrue(inputs)";
     const all = { "*": { observed: true } };

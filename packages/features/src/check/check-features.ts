@@ -6,6 +6,7 @@ import { OVERLAY_TYPES, overlayTypes, readOverlay } from "../compile/overlay.ts"
 import { casesOf, gapsOf } from "./cases.ts";
 import { checkCases, type FeatureCase } from "./check-cases.ts";
 import { readFixtures } from "./fixtures.ts";
+import { checkWorstCases } from "./worst-cases.ts";
 
 export interface CheckReport {
   readonly features: number;
@@ -25,7 +26,8 @@ export interface CheckOptions {
 
 /**
  * Checks the definitions below a folder: builds and lints them, compares them with the lock file and the overlay,
- * compares `overlay.d.ts` with the overlay, checks what the fixtures cover, and computes them on two engines.
+ * compares `overlay.d.ts` with the overlay, checks what the fixtures cover, computes them on two engines, and computes the
+ * longest values that an event can have.
  */
 export async function checkFeatures(folder: string, { base }: CheckOptions = {}): Promise<CheckReport> {
   const read = readOverlay(folder);
@@ -40,8 +42,8 @@ export async function checkFeatures(folder: string, { base }: CheckOptions = {})
   const prepared = features.map(prepare);
   allProblems.push(...prepared.flatMap((feature) => feature.problems));
   const cases = prepared.flatMap((feature) => feature.cases);
-  const results = await checkCases(bundles, cases);
-  return { features: features.length, cases: cases.length, problems: [...allProblems, ...results] };
+  allProblems.push(...(await checkCases(bundles, cases)), ...(await checkWorstCases(features)));
+  return { features: features.length, cases: cases.length, problems: allProblems };
 }
 
 function typesProblems(folder: string, wanted: string, isNeeded: boolean): string[] {

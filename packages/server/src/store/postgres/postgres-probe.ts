@@ -2,7 +2,6 @@ import type { Dependency } from "../../base/dependencies/dependencies.ts";
 import type { Probe } from "../../base/dependencies/monitor.ts";
 import { type AbandonedBackend, BoundedClient, IS_IDLE } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions } from "./database.ts";
-import { asUnusable } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import { narrowed, query, sql } from "./statement.ts";
 
@@ -92,8 +91,7 @@ export class PostgresProbe implements Probe {
       await client.query("set role none");
     } catch (error) {
       await client.end().catch(() => {});
-      // guard: readiness says that a login is refused, and not that the database can't be reached
-      throw asUnusable(error, this.#options.dependency.title);
+      throw error;
     }
     this.#client = client;
     this.#isNew = true;

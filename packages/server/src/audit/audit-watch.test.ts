@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { signCheckpoint } from "../operations/audit-log.ts";
+import { portsOf } from "../operations/ports.ts";
 import { checkpointNow } from "../runtime/audit-log.ts";
 import { AuditVerifier } from "../runtime/audit-verifier.ts";
 import { examine } from "../operations/doctor.ts";
@@ -80,6 +82,19 @@ test("a worker that stops interrupts its verification, and the next worker begin
   await closing;
   expect([(await find(id))?.state, errors]).toEqual(["running", []]);
   expect(JSON.parse((await verified(id)).result ?? "")).toMatchObject({ verdict: 3 });
+});
+
+test("a checkpoint that a login of the database wrote is not handed out", async () => {
+  const { system, owner } = opened;
+  const ports = { ...portsOf(system, system), usesOwnerLogin: false };
+  const sign = async (): Promise<{ readonly checkpoint: string }> =>
+    (await signCheckpoint({ ports, input: {} } as unknown as Parameters<typeof signCheckpoint>[0])).answer;
+  await write();
+  await checkpointNow(system);
+  expect((await sign()).checkpoint).toMatch(/^drs-audit/);
+  await owner.query(`insert into audit_checkpoint (epoch, size, at, note, roots, upto)
+    select epoch, size + 1, at, replace(note, E'\\n', E'\\n1'), roots, upto from audit_checkpoint order by size desc limit 1`);
+  await expect(sign()).rejects.toMatchObject({ code: "not-found" });
 });
 
 describe("the watch of the audit log", () => {

@@ -154,6 +154,25 @@ describe("a log that was changed by an attacker without keys", () => {
     expect(kindsOf(waiting)).toEqual(["inserted"]);
   });
 
+  it("names an entry without a valid MAC, although an entry of the same kind says that its review is closed", async () => {
+    const thief = { ...DIRECT, key: INGEST.key };
+    const forged = signOutsideLane(thief, read(700));
+    const closing = (signer: typeof DIRECT): SignedRecord =>
+      signOutsideLane(signer, {
+        ...read(800),
+        operation: "audit.review",
+        outcome: "closed",
+        detail: JSON.stringify({ leaf_hash: leafHash(Buffer.concat([forged.bytes, forged.mac])).toString("hex") }),
+      });
+    const found = async (signer: typeof DIRECT): Promise<readonly string[]> => {
+      const { findings } = await verify(logOf([...entries, forged, closing(signer)], [COUNT + 2]).items);
+      return findings.map(({ what }) => what);
+    };
+    expect(await found(DIRECT)).toEqual([]);
+    const ofLeaf = (leaf: number): string => matching(new RegExp(`^The MAC of leaf ${leaf} `));
+    expect(await found(thief)).toEqual([ofLeaf(COUNT), ofLeaf(COUNT + 1)]);
+  });
+
   it("names entries that were reordered, and a lane that was forked", async () => {
     const swapped = entries.with(20, entries[22] as SignedRecord).with(22, entries[20] as SignedRecord);
     expect(kindsOf(await verify(rehashed(swapped)))).toEqual(expect.arrayContaining(["reordered", "changed"]));

@@ -45,6 +45,20 @@ describe("an admin token", () => {
     }
   });
 
+  it("is looked up only if the text has the form of one", async () => {
+    const holder = await connectAsOwner(scene.environment);
+    try {
+      await holder.query("begin");
+      await holder.query("lock table admin_token, admin_session");
+      for (const text of ["x", "drs_admin_x", `${"a".repeat(43)}.${"b".repeat(43)}`]) {
+        const client = createAdminClient({ url: listener.url, token: text });
+        await expect(client.call("readSession", {}), text).rejects.toMatchObject({ status: 401 });
+      }
+    } finally {
+      await holder.end();
+    }
+  });
+
   it("that has expired is rejected", async () => {
     const client = await listener.client(["auditor"], { at: Date.now() - 2 * 3_600_000 });
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });

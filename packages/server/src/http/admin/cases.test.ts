@@ -384,9 +384,11 @@ describe("a person who opens more events than the limit of a day", () => {
   it("is neither blocked nor shown as the reader because of entries that a login of the database inserted", async () => {
     const person = "opener-9";
     const { opener, opens } = await openerOf(person);
+    // Events that the person opens would not show a block: an event that was opened before can be opened again.
+    const others = events.slice(3);
     const forge = async (): Promise<void> => {
       const key = createSecretKey(Buffer.alloc(32, 1));
-      const forged = events.map((eventId) =>
+      const forged = others.map((eventId) =>
         signOutsideLane(
           { surface: "admin", key },
           {
@@ -412,7 +414,7 @@ describe("a person who opens more events than the limit of a day", () => {
     expect(await reads(person)).toHaveLength(3);
     const { reads: counted, unverified_entries } = await opener.call("reviewReads", {});
     expect(counted).toMatchObject([{ person, entries: 3, unchecked: 1 }]);
-    expect(unverified_entries).toBe(events.length);
+    expect(unverified_entries).toBe(others.length);
     await forge();
     await checkpointNow(scene.system);
     const auditor = await listener.client(["auditor"]);

@@ -3,10 +3,12 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, type AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api";
+import { until } from "../../../../../e2e/support/embedded.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
 import { listAudit } from "../../audit/audit.ts";
+import { LOCKS } from "../../store/postgres/locks.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
 const folder = useFolder();
@@ -129,6 +131,23 @@ describe("the events that a person removes in a day", () => {
       { of: "erase.run", events: "1" },
       { of: "erase.run", events: "2" },
     ]);
+  });
+
+  it("are counted while no other operation of the person is under way", async () => {
+    const client = await signedIn("waiter-1");
+    const account = await accountWith(1);
+    await scene.owner.query("begin");
+    await scene.owner.query("select pg_advisory_xact_lock($1::int4, hashtext('waiter-1'))", [LOCKS.removedEvents]);
+    const erased = erasing(client, account)();
+    await until(async () => {
+      const { rows } = await scene.owner.query(
+        "select from pg_locks where locktype = 'advisory' and not granted and classid = $1::int4::oid",
+        [LOCKS.removedEvents],
+      );
+      return rows.length === 1;
+    }, 10_000);
+    await scene.owner.query("commit");
+    await erased;
   });
 
   it("include the events of lifted holds, which need an approval beyond the limit", async () => {

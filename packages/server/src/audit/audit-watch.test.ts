@@ -84,6 +84,19 @@ test("a worker that stops interrupts its verification, and the next worker begin
   expect(JSON.parse((await verified(id)).result ?? "")).toMatchObject({ verdict: 3 });
 });
 
+test("an entry that gives itself a time in the future hides no age", async () => {
+  const { watch, problem, pass, state } = openWatch();
+  await opened.owner.query(
+    `insert into audit_entry (entry_id, at, actor, via, operation, outcome, occurrences, record, mac)
+      values (gen_random_uuid(), '9000-01-01Z', 'x', 'console', 'o', 'done', 1, 'x', decode(repeat('00', 32), 'hex'))`,
+  );
+  await problem();
+  pass(LATE_MS);
+  await problem();
+  expect(state()?.unsignedMs).toBeGreaterThan(LATE_MS - 1_000);
+  await watch.close();
+});
+
 test("a checkpoint that a login of the database wrote is not handed out", async () => {
   const { system, owner } = opened;
   const ports = { ...portsOf(system, system), usesOwnerLogin: false };

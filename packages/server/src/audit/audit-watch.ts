@@ -84,7 +84,7 @@ export class AuditWatch {
     const since = this.#oldest?.entryId === oldest?.entry_id ? this.#oldest?.since : undefined;
     this.#oldest = oldest && { entryId: oldest.entry_id, since: since ?? now };
     const sinks = [...this.#sinks].map(([name, current]) => ({ name, lagMs: now - current }));
-    onState({ unsignedMs: oldest ? Math.max(0, clock.now() - oldest.at) : 0, sinks, verified });
+    onState({ unsignedMs: oldest ? Math.max(0, clock.now() - oldest.written_at) : 0, sinks, verified });
     return [...this.#checkpointProblem(now), ...sinks.flatMap(sinkProblem), ...verificationProblem(verified)];
   }
 

@@ -6,8 +6,11 @@ import { FIRST_EPOCH } from "./log/epoch.ts";
 import { decodeRecord } from "../store/audit-record/record.ts";
 import type { LogItem, StoredEntry } from "./log/verify.ts";
 
-/** Number of rows that one query reads. */
-const PAGE_SIZE = 2_000;
+/** Number of hashes that one query reads. */
+const HASHES = 2_000;
+/** Number of entries that one query reads, and the bytes of their records, unless the first alone has more. */
+const ENTRIES = 100;
+const RECORD_BYTES = 8 * 2 ** 20;
 
 export interface CheckpointRow {
   readonly epoch: number;
@@ -131,16 +134,11 @@ export async function insertLeaves(
   await query(owner, INSERT_LEAVES, [epoch, first, ...values]);
 }
 
-/** Number of entries of a page: few, so that the main thread checks entries for some milliseconds at most. */
-const UNLOGGED_ENTRIES = 100;
-/** Maximum number of bytes of a page, unless its first entry alone is larger. */
-const UNLOGGED_BYTES = 8 * 2 ** 20;
-
 const READ_UNLOGGED = sql(
   `with page as (
       select e.xid, e.lane, e.lane_number, e.entry_id, e.record, e.mac, ${COPIES} as copies from audit_entry e
         where e.xid >= $1::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
-        order by e.xid, e.lane, e.lane_number, e.entry_id limit ${UNLOGGED_ENTRIES}
+        order by e.xid, e.lane, e.lane_number, e.entry_id limit ${ENTRIES}
     ), sized as (
       select *, row_number() over entries as n, sum(octet_length(record) + octet_length(copies)) over entries as bytes
         from page window entries as (order by xid, lane, lane_number, entry_id)
@@ -149,7 +147,7 @@ const READ_UNLOGGED = sql(
     select entry_id, record, mac, sha256('\\x00'::bytea || record || mac) as hash,
         copies,
         least(xid, pg_snapshot_xmin(pg_current_snapshot()))::text as next
-      from sized where n = 1 or bytes <= ${UNLOGGED_BYTES} order by n`,
+      from sized where n = 1 or bytes <= ${RECORD_BYTES} order by n`,
   ["text"],
   { entry_id: "uuid", record: "bytea", mac: "bytea", hash: "bytea", copies: "text?", next: "text?" },
 );
@@ -180,7 +178,7 @@ export async function readUnlogged(transaction: Transaction, from: string): Prom
 
 const LIST_HASHES = sql(
   `select leaf, hash from audit_leaf where epoch = $1 and leaf >= $2 and leaf < $3
-    order by leaf limit ${PAGE_SIZE}`,
+    order by leaf limit ${HASHES}`,
   ["int4", "int8", "int8"],
   { leaf: "int8", hash: "bytea" },
 );
@@ -195,7 +193,7 @@ export async function* listHashes(
   for (let next = from; next < end;) {
     const { rows } = await query(executor, LIST_HASHES, [epoch, next, end]);
     for (const { hash } of rows) yield hash;
-    if (rows.length < PAGE_SIZE) return;
+    if (rows.length < HASHES) return;
     next = (rows.at(-1)?.leaf ?? end) + 1;
   }
 }
@@ -213,16 +211,31 @@ export async function findLeaf(
 }
 
 const LIST_LEAVES = sql(
-  `select l.leaf, l.hash, l.verified, l.entry_id, e.record, e.mac, ${COPIES} as copies
-    from (select leaf, hash, verified, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${PAGE_SIZE}) l
-      left join audit_entry e on e.entry_id = l.entry_id
-    order by l.leaf`,
+  `select e.leaf, e.hash, e.verified, e.leaf_entry as entry_id, e.record, e.mac, e.page_rows,
+      case when e.record is not null then ${COPIES} end as copies
+    from (select l.leaf, l.hash, l.verified, l.entry_id as leaf_entry, e.*, count(*) over () as page_rows,
+        row_number() over leaves as n, sum(octet_length(e.record)) over leaves as bytes
+      from (select leaf, hash, verified, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${ENTRIES}) l
+        left join audit_entry e on e.entry_id = l.entry_id
+      window leaves as (order by l.leaf)) e
+    where e.n = 1 or coalesce(e.bytes, 0) <= ${RECORD_BYTES} order by e.leaf`,
   ["int4", "int8"],
-  { leaf: "int8", hash: "bytea", verified: "bool", entry_id: "uuid", record: "bytea?", mac: "bytea?", copies: "text?" },
+  {
+    leaf: "int8",
+    hash: "bytea",
+    verified: "bool",
+    entry_id: "uuid",
+    record: "bytea?",
+    mac: "bytea?",
+    page_rows: "int8",
+    copies: "text?",
+  },
 );
 
 interface LeafRow {
   readonly leaf: number;
+  /** Number of leaves from which the page was taken. */
+  readonly page_rows: number;
   readonly hash: Buffer;
   readonly verified: boolean;
   readonly entry_id: string;
@@ -240,11 +253,13 @@ const LIST_CHECKPOINTS = sql(
 // An id is no order: two requests of a lane may read the clock in one order and write their entries in the other.
 const LIST_ENTRIES_WITHOUT_LEAF = sql(
   `select e.xid::text as xid, coalesce(e.lane_number, 0) as number, e.entry_id, e.record, e.mac, ${COPIES} as copies
-    from (select * from audit_entry e
-      where not exists (select from audit_leaf l where l.entry_id = e.entry_id)
-        and (e.xid, coalesce(e.lane_number, 0), e.entry_id) > ($1::text::xid8, $2, $3)
-      order by e.xid, coalesce(e.lane_number, 0), e.entry_id limit ${PAGE_SIZE}) e
-    order by e.xid, coalesce(e.lane_number, 0), e.entry_id`,
+    from (select e.*, row_number() over entries as n, sum(octet_length(e.record)) over entries as bytes
+      from (select * from audit_entry e
+        where not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+          and (e.xid, coalesce(e.lane_number, 0), e.entry_id) > ($1::text::xid8, $2, $3)
+        order by e.xid, coalesce(e.lane_number, 0), e.entry_id limit ${ENTRIES}) e
+      window entries as (order by e.xid, coalesce(e.lane_number, 0), e.entry_id)) e
+    where e.n = 1 or e.bytes <= ${RECORD_BYTES} order by e.xid, coalesce(e.lane_number, 0), e.entry_id`,
   ["text", "int8", "uuid"],
   { xid: "text", number: "int8", entry_id: "uuid", record: "bytea", mac: "bytea", copies: "text?" },
 );
@@ -257,19 +272,19 @@ const LIST_EPOCHS = sql(
 );
 
 const FIND_OLDEST_UNLOGGED = sql(
-  `select e.entry_id, extract(epoch from e.at)::float8 * 1000 as at from audit_entry e
+  `select e.entry_id, extract(epoch from e.written_at)::float8 * 1000 as written_at from audit_entry e
     where e.xid >= coalesce((select case when c.upto > pg_snapshot_xmax(pg_current_snapshot()) then '0' else c.upto end
         from audit_checkpoint c order by c.epoch desc, c.size desc limit 1), '0'::xid8)
       and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
     order by e.xid limit 1`,
   [],
-  { entry_id: "uuid", at: "float8" },
+  { entry_id: "uuid", written_at: "float8" },
 );
 
 export interface UnsignedEntry {
   readonly entry_id: string;
-  /** When the entry was written, as its writer says; milliseconds since the Unix epoch. */
-  readonly at: number;
+  /** When the entry was written, by the database's clock; milliseconds since the Unix epoch. */
+  readonly written_at: number;
 }
 
 /** The oldest entry that no signed checkpoint covers. */
@@ -327,7 +342,7 @@ async function* readNew(snapshot: Transaction): AsyncGenerator<LogItem> {
     const { rows } = await query(snapshot, LIST_ENTRIES_WITHOUT_LEAF, after);
     for (const { record, mac, copies } of rows) yield { kind: "new", entry: storedEntry(record, mac, copies) };
     const last = rows.at(-1);
-    if (!last || rows.length < PAGE_SIZE) return;
+    if (!last) return;
     after = [last.xid, last.number, last.entry_id];
   }
 }
@@ -338,8 +353,9 @@ async function* readLeaves(snapshot: Transaction, epoch: number, from: number): 
   let reading = read(from);
   for (let checked = from; ;) {
     const rows = await reading;
-    const isLast = rows.length < PAGE_SIZE;
-    const end = isLast ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.leaf ?? 0) + 1;
+    const { leaf: last = 0, page_rows: found = 0 } = rows.at(-1) ?? {};
+    const isLast = found < ENTRIES && rows.length === found;
+    const end = isLast ? Number.MAX_SAFE_INTEGER : last + 1;
     const checkpoints = (await query(snapshot, LIST_CHECKPOINTS, [epoch, checked, end])).rows;
     // The query for the next page is started first, so that PostgreSQL runs it while the caller verifies this page.
     if (!isLast) reading = read(end);

@@ -76,6 +76,23 @@ async function attack(text: string, values: readonly unknown[] = []): Promise<vo
   await opened.owner.query("set session_replication_role = origin");
 }
 
+/** The columns and values of an entry that a login of the database inserts, as SQL. */
+function forgedColumns(changes: Readonly<Record<string, string>>): { columns: string; values: string } {
+  const row = {
+    entry_id: "gen_random_uuid()",
+    at: "transaction_time()",
+    actor: "'j.doe (console session x)'",
+    via: "'console'",
+    operation: "'event.read_raw'",
+    outcome: "'done'",
+    occurrences: "1",
+    record: "'x'",
+    mac: "decode(repeat('00', 32), 'hex')",
+    ...changes,
+  };
+  return { columns: Object.keys(row).join(", "), values: Object.values(row).join(", ") };
+}
+
 describe("the log", () => {
   it("has every entry in the order of the entry's lane, and each pass adds the new entries", async () => {
     await store(3);
@@ -294,6 +311,54 @@ describe("an attack", () => {
     await extend();
     expect(await verify()).toMatchObject({ verdict: 6 });
     expect(await findings(), "what was reviewed is closed").toHaveLength(1);
+  });
+
+  it.each([
+    ["a time that is none", "at", "'infinity'"],
+    ["a time that no reader writes", "at", "'0044-03-15 BC'"],
+    ["a count whose sum is out of range", "occurrences", "9223372036854775807"],
+    ["a record that fills the memory of a worker", "record", "decode(repeat('41', 1048577), 'hex')"],
+    ["columns that fill the memory of a worker", "reason", "repeat(chr(1), 131072)"],
+  ])("that inserts an entry with %s is refused by the database", async (_, column, value) => {
+    const { columns, values } = forgedColumns({ [column]: value });
+    const inserting = opened.system.pool.query(`insert into audit_entry (${columns}) values (${values})`);
+    await expect(inserting).rejects.toMatchObject({ code: "23514" });
+  });
+
+  it("that inserts large entries makes a verification read few of them at a time, before and after a pass", async () => {
+    const { columns, values } = forgedColumns({ record: "decode(repeat('41', 1048576), 'hex')" });
+    await opened.system.pool.query(`insert into audit_entry (${columns}) select ${values} from generate_series(1, 12)`);
+    const largestPage = () =>
+      inSnapshot(opened.system.database, async (snapshot) => {
+        const sizes: number[] = [];
+        const counting = {
+          query: async (...args: Parameters<typeof snapshot.query>) => {
+            const result = await snapshot.query(...args);
+            const rows = result.rows as readonly { readonly record?: Buffer }[];
+            sizes.push(rows.reduce((bytes, { record }) => bytes + (record?.length ?? 0), 0));
+            return result;
+          },
+        };
+        for await (const item of readLog(counting as typeof snapshot)) expect(item).toBeDefined();
+        return Math.max(...sizes);
+      });
+    const limit = 8 * 2 ** 20;
+    expect(await largestPage()).toBeLessThanOrEqual(limit);
+    await extend();
+    expect(await largestPage()).toBeLessThanOrEqual(limit);
+  });
+
+  it("that takes the next place in the lane of another login does not fail the entry of that login", async () => {
+    const lane = opened.system.audit.lane();
+    const nextEntry = () => lane.sign([{ ...read(1), entryId: randomUUID(), at: Date.now() }]);
+    await insertEntries(opened.system.pool, nextEntry());
+    lane.acknowledge();
+    const { columns, values } = forgedColumns({ lane: "lane", lane_number: "lane_number + 1", login: "'another'" });
+    await opened.owner.query(
+      `insert into audit_entry (${columns}) select ${values} from (select lane, lane_number from audit_entry
+        where lane is not null order by lane_number desc limit 1) e`,
+    );
+    await insertEntries(opened.system.pool, nextEntry());
   });
 
   it("that inserts a closed review closes no finding", async () => {

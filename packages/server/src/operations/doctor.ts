@@ -467,7 +467,7 @@ async function auditLogFinding(installation: Installation): Promise<Finding> {
   const latest = await lastCheckpoint(pool);
   const oldest = await findOldestUnsigned(pool);
   const verified = await readLastVerification(pool, audit);
-  const ageMs = oldest ? clock.now() - oldest.at : 0;
+  const ageMs = oldest ? clock.now() - oldest.written_at : 0;
   const isLate = ageMs > LATE_MS;
   const states = key ? asked.map((sink) => stateOfSink(sink, key, latest?.note)) : [];
   const wrong = states.filter(({ state }) => state === "away" || state === "different");

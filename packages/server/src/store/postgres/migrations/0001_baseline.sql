@@ -182,7 +182,8 @@ create index action_by_id on action (action_id);
 
 create table audit_entry (
   entry_id uuid primary key,
-  at timestamptz not null,
+  -- guard: a login of the database writes no time that the worker can't read
+  at timestamptz not null check (at between '2000-01-01Z' and '9999-12-31Z'),
   actor text not null,
   via text not null check (via in ('api', 'console', 'cli', 'direct', 'server')),
   roles text[],
@@ -194,7 +195,8 @@ create table audit_entry (
   -- fails: packages/server/src/audit/forged-reviews.test.ts › with a subject of another length
   check (octet_length(subject) = 16),
   event_id uuid,
-  occurrences bigint not null,
+  -- guard: a login of the database writes no number whose sum is out of range
+  occurrences bigint not null check (occurrences between 0 and 1000000000000),
   reason text,
   -- A commit batch has the subject and event id of each event, position by position.
   subjects bytea[],
@@ -209,17 +211,19 @@ create table audit_entry (
   -- The entry itself, in the format `drs-audit/1`; all columns above are copies.
   record bytea not null,
   -- guard: a login of the database can't write an entry that is too large for the worker that checks it
-  check (octet_length(record) <= 8388608
-    and octet_length(concat(actor, roles, operation, outcome, reason, subjects, event_ids, detail, category, ticket)) <= 8388608),
+  check (octet_length(record) <= 1048576
+    and octet_length(concat(actor, roles, operation, outcome, reason, subjects, event_ids, detail, category, ticket)) <= 131072),
   -- HMAC-SHA-256 of the record, by the key of its surface.
   mac bytea not null check (octet_length(mac) = 32),
   lane uuid,
   lane_number bigint,
-  -- The transaction that wrote the entry (`pg_xact_status` knows whether it was committed), and the login. The writer
-  -- can't choose either.
+  -- When the entry was written, the transaction (`pg_xact_status` knows whether it was committed) and the login. The
+  -- writer can't choose them.
+  written_at timestamptz not null default transaction_time(),
   xid xid8 not null default pg_current_xact_id(),
   login name not null default session_user,
-  unique (lane, lane_number)
+  -- guard: a login takes no place in the lane of another one, whose batch of events would then fail
+  unique (lane, lane_number, login)
 );
 -- Random bytes can't be compressed.
 alter table audit_entry alter column record set storage external;

@@ -4,9 +4,10 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createAdminClient } from "@device-risk-signals/admin-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleOf } from "../packages/features/src/bundle.fixture.ts";
-import { objects, runWithBreakGlass } from "./support/command.ts";
+import { objects, remoteEnvironment, runWithBreakGlass } from "./support/command.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
@@ -71,6 +72,33 @@ test("a manifest that lowers the sensitivity of a field is not archived", async 
   const { code, stderr } = await drs("propose", file, "--reason", "review 4711");
   expect(code).toBe(1);
   expect(stderr).toContain("Manifest 1 is not as the catalog and the accepted fields say.");
+});
+
+test.each([
+  ["takes very long to lint", "({ su }) => /^(a|aa)+$/.test(su.state)", "backtrack too often"],
+  ["ends the parser's process", `() => ${"(".repeat(20_000)}true${")".repeat(20_000)}`, "the lint can't read"],
+])("a program that %s is rejected in time, and the server answers events meanwhile", async (_, compute, finding) => {
+  const [server] = servers;
+  const admin = await remoteEnvironment(environment, server?.adminUrl ?? "", ["analyst"]);
+  const analyst = createAdminClient({ url: admin["DRS_ADMIN_URL"] ?? "", token: admin["DRS_ADMIN_TOKEN"] ?? "" });
+  const bundles = [bundleOf(compute, { purposes: ["default"] })];
+  const proposal = { isPending: true };
+  const begun = performance.now();
+  const proposed = analyst
+    .call("proposeFeatures", { bundles, reason: "review 4712", dry_run: true })
+    .then(String, String)
+    .finally(() => (proposal.isPending = false));
+  const delays: number[] = [];
+  while (proposal.isPending) {
+    const posted = performance.now();
+    expect((await post(server)).status).toBe(201);
+    delays.push(performance.now() - posted);
+  }
+  expect(await proposed).toContain(finding);
+  // About a second on a machine that does nothing else.
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(Math.max(...delays)).toBeLessThan(1_000);
+  expect((await post(server)).status).toBe(201);
 });
 
 /** The ids of events with a wrong type that were stored before any adoption. */

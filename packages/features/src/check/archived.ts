@@ -1,9 +1,10 @@
-/** Checks and computes the fixtures that were proposed with archived bundles. */
+/** Lints bundles that another program sent, and checks and computes the fixtures that were proposed with them. */
 import type { Bundle, Manifest } from "../manifest.ts";
 import { casesOf } from "./cases.ts";
-import { lintProgram } from "../compile/lint-program.ts";
 import { checkCases, type FeatureCase } from "./check-cases.ts";
 import { parseFixtures } from "./fixtures.ts";
+
+export { lintBundles } from "./lint-bundles.ts";
 
 /** A bundle as it is proposed. */
 export interface ProposedBundle extends Bundle {
@@ -15,22 +16,6 @@ export interface ProposedBundle extends Bundle {
 export function fixtureProblems(manifest: Manifest, fixtures: unknown): readonly string[] {
   const parsed = parseFixtures(fixtures, manifest);
   return parsed.ok ? [] : parsed.problems;
-}
-
-/** What the lint finds in the programs of bundles, which another program than the bundler may have written. */
-export function lintBundles(bundles: readonly Bundle[]): readonly string[] {
-  return bundles.flatMap(({ id, version, text }) => lintText(text).map((message) => `${id}@${version}: ${message}`));
-}
-
-function lintText(text: string): readonly string[] {
-  // The lint expects a function around the program, as the bundler writes it. Another program may have none.
-  const forms = [text, `(() => {${text}\n})()`];
-  const findings = (written: string) => lintProgram({ written, origin: () => undefined });
-  try {
-    return [...new Set(forms.flatMap(findings).map(({ message }) => message))];
-  } catch {
-    return ["its program is not JavaScript"];
-  }
 }
 
 /**

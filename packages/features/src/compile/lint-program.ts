@@ -63,6 +63,18 @@ export function lintProgram({ written, origin }: Pick<Program, "written" | "orig
   return findings;
 }
 
+/** Lints a program that another program than the bundler may have written. @returns what is banned in it */
+export function lintText(text: string): readonly string[] {
+  // The lint expects a function around the program, as the bundler writes it. Another program may have none.
+  const forms = [text, `(() => {${text}\n})()`];
+  try {
+    const findings = forms.flatMap((written) => lintProgram({ written, origin: () => undefined }));
+    return [...new Set(findings.map(({ message }) => message))];
+  } catch {
+    return ["its program is not JavaScript, or nests too deeply"];
+  }
+}
+
 interface Place {
   readonly parent?: SyntaxNode;
   /** The member of the parent that holds the node. */
@@ -188,8 +200,11 @@ function expressionMessages(regex: unknown, { depth }: Place): (string | undefin
   ];
 }
 
-/** The maximum number of backtracks for one start of a match, and of steps of the search for them. */
-const BACKTRACKS = { maxScore: 200, maxSteps: 20_000, timeout: Number.POSITIVE_INFINITY };
+/**
+ * The maximum number of backtracks for one start of a match, and of steps and milliseconds of the search for them. Few
+ * steps can take very long. All steps for an expression that does not backtrack take a third of the time.
+ */
+const BACKTRACKS = { maxScore: 200, maxSteps: 20_000, timeout: 500 };
 
 /**
  * Reports an expression that some text makes backtrack without bound. A device chooses the texts of its events, of up

@@ -1,12 +1,10 @@
 /**
- * The main program of the process that computes features on QuickJS. It speaks JSON, one text a line: first the realm,
- * then each bundle, then cases. A loop in a function of the engine itself does not end at the deadline: the parent then
+ * The main program of the process that computes features on QuickJS. It gets first the realm, then each bundle, then cases. A loop in a function of the engine itself does not end at the deadline: the parent then
  * kills this process.
  */
-import { readFileSync } from "node:fs";
-import { runInThisContext } from "node:vm";
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
+import { answerMessages } from "./answer-messages.js";
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
 /** The engine reports deeper recursion. A stack of a process has a megabyte. */
@@ -17,8 +15,6 @@ const READ_MS = 1_000;
 /** Milliseconds of processor time that an answer may need in addition to the time limit of the engine. */
 const ANSWER_MS = 3_000;
 
-const watchText = readFileSync(new URL("watch.js", import.meta.url), "utf8");
-const watch = runInThisContext(watchText)(Number(process.argv.at(-1)));
 const quickJs = await newQuickJSWASMModuleFromVariant(variant);
 const runtime = quickJs.newRuntime();
 runtime.setMemoryLimit(MEMORY_BYTES);
@@ -65,14 +61,4 @@ function run({ batch, size, cases, deadlineMs }) {
 
 const answerTo = (message) => (message.realm ? begin(message) : message.bundle ? load(message) : run(message));
 
-// The parent waits for each answer, so a chunk ends at most one message.
-let chunks = [];
-for await (const chunk of process.stdin.setEncoding("utf8")) {
-  chunks.push(chunk);
-  if (!chunk.endsWith("\n")) continue;
-  const message = JSON.parse(chunks.join(""));
-  chunks = [];
-  watch.begin((message.deadlineMs ?? 0) + ANSWER_MS);
-  process.stdout.write(`${JSON.stringify(answerTo(message))}\n`);
-  watch.rest();
-}
+await answerMessages(answerTo, ({ deadlineMs = 0 }) => deadlineMs + ANSWER_MS);

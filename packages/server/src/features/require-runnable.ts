@@ -10,7 +10,7 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
   await rejectWrongFixtures(bundles);
   const { lintBundles } = await import("@device-risk-signals/features/archived");
-  const findings = lintBundles(bundles);
+  const findings = await lintBundles(bundles).catch(notStarted);
   // guard: an author may leave out the lint of a folder, and only the server sees programs in JSON
   if (findings.length > 0) throw new OperatorError("input-invalid", listed("The lint rejects programs", findings));
   await requireLoadable(bundles);
@@ -48,14 +48,12 @@ const MAX_LOAD_MS = 1_000;
  * them, or if they need more processor time.
  */
 export async function requireLoadable(bundles: readonly Bundle[], maxLoadMs = MAX_LOAD_MS): Promise<void> {
-  const { NotLoadable, NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
+  const { NotLoadable, openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(bundles).catch((cause: unknown) => {
     if (cause instanceof NotLoadable) {
       throw new OperatorError("input-invalid", `A bundle can't be loaded: ${cause.message}.`, { cause });
     }
-    if (!(cause instanceof NotStarted)) throw cause;
-    const advice = "Name fewer of them, or repeat the command when the machine is less busy.";
-    throw new OperatorError("state-conflict", `No process could load these features together. ${advice}`, { cause });
+    return notStarted(cause);
   });
   await runner.close();
   // guard(false): a program that loads slowly does not take all the time of a worker
@@ -67,6 +65,14 @@ export async function requireLoadable(bundles: readonly Bundle[], maxLoadMs = MA
       `Loading these features takes ${needed}, more than ${maxLoadMs} ms: compute less outside of \`compute\`.`,
     );
   }
+}
+
+/** @throws state-conflict if no process for the features started; otherwise the error itself */
+async function notStarted(cause: unknown): Promise<never> {
+  const { NotStarted } = await import("@device-risk-signals/features/runner");
+  if (!(cause instanceof NotStarted)) throw cause;
+  const advice = "Name fewer of them, or repeat the command when the machine is less busy.";
+  throw new OperatorError("state-conflict", `No process could load these features together. ${advice}`, { cause });
 }
 
 /** Checks the form of bundles, which a command may have read from any file. @throws input-invalid */

@@ -46,9 +46,9 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
   await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requirePublishedInputs(ports.pool, (await ports.keys()).driftDecisions, bundles);
-  await requireRunnable(bundles);
   const installation = input.dry_run ? undefined : await openRecovered(ports);
   await auditReading(call, "proposeFeatures", bundles);
+  await requireRunnable(bundles);
   const evidence = await evidenceOf(ports, bundles);
   if (!installation) {
     return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, ...auditedDryRun() };
@@ -65,12 +65,12 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async (call) =>
   const reason = reasonOf(input.reason, ports.config);
   await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
-  await requireRunnable(bundles);
   const { sealer, audit } = await openRecovered(ports);
+  await auditReading(call, "recordEquivalence", bundles);
+  await requireRunnable(bundles);
   const purposes = new Map([...(await readPurposeIds(ports.pool))].map(([code, id]) => [id, code]));
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
-  await auditReading(call, "recordEquivalence", bundles);
   // Reads events with the owner's login, as `evidenceOf` does.
   const evidence = await withOwner(ports.administration, (executor) =>
     requireEquivalent({ executor, sealer, policyVersion, onProgress }, bundles, purposes),
@@ -92,6 +92,8 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   const purpose = await requirePurpose(ports, input.purpose);
   const features = [...new Set(input.features)].toSorted();
   const bundles = await findBundles(ports.pool, features);
+  const installation = input.dry_run ? undefined : await openRecovered(ports);
+  await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   // guard(drop): features that no worker can load together are not adopted together
   // fails: packages/server/src/http/admin/feature-programs.test.ts › that do not fit into one process
   await requireLoadable(bundles);
@@ -100,8 +102,6 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
     bundles.map((bundle) => ({ ...bundle, fixtures: fixtures.get(nameOf(bundle)) })),
     "state-conflict",
   );
-  const installation = input.dry_run ? undefined : await openRecovered(ports);
-  await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   const evidence = await evidenceOf(ports, bundles, purpose.code);
   if (!installation)
     return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, ...auditedDryRun() };
@@ -155,7 +155,10 @@ async function openRecovered(ports: AdminPorts) {
   return installation;
 }
 
-/** Writes an entry before the first event is read, because a call may read events and then be rejected or fail. */
+/**
+ * Writes an entry before a program is read or run, and before the first event is read, because the call may then be
+ * rejected or fail.
+ */
 async function auditReading(
   call: OperationCall<"proposeFeatures"> | OperationCall<"recordEquivalence"> | OperationCall<"adoptFeatures">,
   id: RouteId,

@@ -210,15 +210,21 @@ describe("an analyst who compares a program of their own with the archived one",
     const bundles = programs({ first: differing });
     await expect(analyst.call("recordEquivalence", { bundles, ...REASONS, dry_run: true })).rejects.toThrow("differs");
     await expect(analyst.call("proposeFeatures", { bundles, ...REASONS })).rejects.toThrow("another program");
+    const unread = { bundles: programs({ first: "() => Date.now()" }), ...REASONS, dry_run: true };
+    await expect(analyst.call("proposeFeatures", unread)).rejects.toThrow("`Date`");
+    await expect(analyst.call("recordEquivalence", unread)).rejects.toThrow("`Date`");
     await analyst.call("adoptFeatures", { ...adoption, dry_run: true });
     expect(await entries("doris")).toEqual([
       ["feature.equivalent", "begun"],
       ["feature.propose", "begun"],
+      ["feature.propose", "begun"],
+      ["feature.equivalent", "begun"],
       ["feature.adopt", "begun"],
       ["feature.adopt", "done"],
     ]);
     const { rows } = await opened.owner.query<{ entry_id: string }>(
-      "select entry_id::text from audit_entry where actor like 'doris (%' and operation = 'feature.equivalent'",
+      `select entry_id::text from audit_entry where actor like 'doris (%' and operation = 'feature.equivalent'
+        order by at, entry_id`,
     );
     const listed = objects(
       (await runWithBreakGlass(opened.environment, "audit", "list", "--limit", "50", "--json")).stdout,

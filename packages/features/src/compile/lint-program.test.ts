@@ -39,14 +39,38 @@ describe("lintProgram", () => {
     ["({}).import", "the word `import`"],
     ["/an import/.test(`a`)", "the word `import`"],
     ["new Error().stack", "`stack`"],
+    ["`a`.match(`(a+)+$`)", "`match`: it makes an expression of a text"],
+    ["`a`[`search`](`(a+)+$`)", "`search`: it makes an expression of a text"],
+    ["[...`a`.matchAll(`(a+)+$`)]", "`matchAll`: it makes an expression of a text"],
+    ["Object.assign({},{})", "`assign`"],
+    ["[].fill.call(()=>1,2)", "`call`"],
   ])("reports %s", (expression, message) => {
     const found = lint(`()=>(${expression})`);
     expect(found.join()).toContain(message);
   });
 
-  it.each(["^(a+)+$", "^(a|a)*$", String.raw`\s+$`, "a+b", "^.*a.*b", String.raw`(\w+)\1`, "^(?=(a+)+b)"])(
+  it.each(["^(a+)+$", "^(a|a)*$", String.raw`\s+$`, "a+b", "^.*a.*b", String.raw`(\w+)\1`, "^(a|aa)+$"])(
     "reports the expression %s, which backtracks",
     (source) => expect(lint(`()=>(/${source}/.test(\`a\`))`).join()).toContain("makes it backtrack"),
+  );
+
+  it.each(["^[^]*x", String.raw`^\s*x`, "^.*x"])("reports the expression %s with the flag m", (source) =>
+    expect(lint(`()=>(/${source}/m.test(\`a\`))`).join()).toContain("without the flag `m`"),
+  );
+
+  it.each([
+    "x(?=.*y)",
+    "(?=[^]*z)x",
+    "(?=a*b)",
+    "(?<=a.*)b",
+    "^(?:(?!.*z).)*$",
+    "^(?:.(?<!^z.*))*$",
+    "^(?=(a+)+b)",
+    "(?!(?:[)]|(a){10})b)",
+    "(?=a{2,}b)",
+    String.raw`^(a*)(?:(?=\1b)a)*`,
+  ])("reports the expression %s, whose lookaround repeats", (source) =>
+    expect(lint(`()=>(/${source}/.test(\`a\`))`).join()).toContain("a repetition in a lookaround"),
   );
 
   it.each([
@@ -56,6 +80,7 @@ describe("lintProgram", () => {
     "[A-Z]",
     String.raw`^(\d+)-(\d+)$`,
     "su$",
+    String.raw`^(?:(?!ab|[*+]|\(|c{2}d?)[a-z])+$`,
   ])("accepts the expression %s, which does not", (source) =>
     expect(lint(`()=>(/${source}/.test(\`a\`))`)).toEqual([]),
   );
@@ -64,6 +89,7 @@ describe("lintProgram", () => {
     ["async()=>true", "`async`"],
     ["()=>{try{return 1}catch{return 2}}", "`try`"],
     ["function(){return this}", "`this`"],
+    ["o=>{with(o){return a}}", "`with`"],
   ])("reports %s", (compute, message) => expect(lint(compute).join()).toContain(message));
 
   it.each([
@@ -120,6 +146,11 @@ describe("lintProgram", () => {
   ])("accepts that %s only reads what modules declare", (compute, before) => {
     expect(lint(compute, before)).toEqual([]);
   });
+
+  it.each(["({call})=>call.state", "i=>i.match.state===i.search.state"])(
+    "accepts inputs with the names of methods: %s",
+    (compute) => expect(lint(compute)).toEqual([]),
+  );
 
   it("says where in the sources a finding is", () => {
     const written = '"use strict";var feature=(function(){return Date})();';

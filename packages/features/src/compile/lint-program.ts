@@ -2,9 +2,9 @@
  * Reports code whose result ECMAScript does not specify exactly, code that keeps state between events, and code that
  * merges states of readings. The lint reads the bundled program, so that it also checks the imports of a definition.
  */
-import { isSafe } from "redos-detector";
 import { hasImportWord } from "../import-word.ts";
 import type { Origin, Program } from "./bundle-program.ts";
+import { lintExpression } from "./lint-expression.ts";
 import { type ModuleNames, namesIn, resolveModuleNames } from "./module-names.ts";
 import { isFunction, isNode, childrenOf, nameOf, parse, slotsOf, type SyntaxNode } from "./syntax.ts";
 
@@ -20,6 +20,10 @@ const GLOBALS: ReadonlySet<string> = new Set(
   ),
 );
 const MATH: ReadonlySet<string> = new Set("abs min max floor ceil round trunc sign sqrt".split(" "));
+const TEXT_AS_EXPRESSION =
+  "it makes an expression of a text, which the lint can't read: use `exec` or `test` of a literal";
+const FRESH = "it changes objects in ways that the lint can't follow: make a new object with `{…}`";
+const BOUND = "it gives a function another `this`";
 const LOCALE = "its result depends on the version of the engine: compare with < or ===";
 const MEMBERS: ReadonlyMap<string, string> = new Map([
   ["normalize", "its result depends on the version of Unicode"],
@@ -33,6 +37,12 @@ const MEMBERS: ReadonlyMap<string, string> = new Map([
   ["constructor", "it leads to functions that are made from text"],
   ["__proto__", "declare the members that the code needs"],
 ]);
+/** Methods, which are only reported where they are called: an input may have the same name. */
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ...["match", "matchAll", "search"].map((name) => [name, TEXT_AS_EXPRESSION] as const),
+  ...["assign", "create", "defineProperty", "defineProperties", "setPrototypeOf"].map((name) => [name, FRESH] as const),
+  ...["call", "apply", "bind"].map((name) => [name, BOUND] as const),
+]);
 const MUTATORS: ReadonlySet<string> = new Set(
   "push pop shift unshift splice sort reverse fill copyWithin set add delete clear".split(" "),
 );
@@ -44,6 +54,7 @@ const READING = "a reading is an object, and true in each state: test its `state
 
 const BANNED_SYNTAX: Readonly<Record<string, string>> = {
   AwaitExpression: "`await`: a definition gives its value at once",
+  WithStatement: "`with`: its names are members of an object",
   TryStatement: "`try`: what an engine throws differs; a definition that throws has failed",
   ImportExpression: "`import()`: import at the top of the file",
   MetaProperty: "`import.meta` and `new.target`: only the readings are inputs",
@@ -131,7 +142,7 @@ function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly str
       break;
     case "MemberExpression":
     case "Property":
-      messages.push(inexactMember(node));
+      messages.push(inexactMember(node), bannedMethod(node, place));
       break;
     case "Literal":
       messages.push(...expressionMessages(node["regex"], place));
@@ -180,6 +191,13 @@ function inexactMember(node: SyntaxNode): string | undefined {
   return advice && `\`${String(name)}\`: ${advice}`;
 }
 
+function bannedMethod({ property, computed }: SyntaxNode, { slot }: Place): string | undefined {
+  if (slot !== "callee" && slot !== "tag") return undefined;
+  const name = nameOf(property, computed);
+  const advice = name === undefined ? undefined : METHODS.get(name);
+  return advice && `\`${String(name)}\`: ${advice}`;
+}
+
 function isModuleVariable(node: SyntaxNode, { depth, parent }: Place): boolean {
   return depth === MODULE_DEPTH && node["kind"] === "let" && parent?.type === "BlockStatement";
 }
@@ -187,37 +205,12 @@ function isModuleVariable(node: SyntaxNode, { depth, parent }: Place): boolean {
 function expressionMessages(regex: unknown, { depth }: Place): (string | undefined)[] {
   if (typeof regex !== "object" || regex === null) return [];
   const { pattern, flags } = regex as { readonly pattern: string; readonly flags: string };
-  const isUnicode = /[uv]/.test(flags);
   return [
-    /\\p\{/i.test(pattern) && isUnicode ? "`\\p{…}`: what it matches depends on the version of Unicode" : undefined,
-    flags.includes("i") && isUnicode
-      ? "the flags `i` and `u`: what they match depends on the version of Unicode"
-      : undefined,
+    ...lintExpression(pattern, flags),
     /[gy]/.test(flags) && depth === MODULE_DEPTH
       ? `the flag \`g\` or \`y\` outside of a function: ${STATE}`
       : undefined,
-    backtrackingOf(pattern, flags),
   ];
-}
-
-/**
- * The maximum number of backtracks for one start of a match, and of steps and milliseconds of the search for them. Few
- * steps can take very long. All steps for an expression that does not backtrack take a third of the time.
- */
-const BACKTRACKS = { maxScore: 200, maxSteps: 20_000, timeout: 500 };
-
-/**
- * Reports an expression that some text makes backtrack without bound. A device chooses the texts of its events, of up
- * to 250 KB, and for such a text even quadratic time exceeds every limit.
- */
-function backtrackingOf(source: string, flags: string): string | undefined {
-  try {
-    if (isSafe(new RegExp(source, flags), BACKTRACKS).safe) return undefined;
-  } catch {
-    // The flag `v`, or `i` together with `u`.
-    return `\`/${source}/${flags}\`: the lint can't check whether it backtracks: use other flags`;
-  }
-  return `\`/${source}/${flags}\`: some text makes it backtrack too often; anchor it with \`^\`, and bound repetitions that can match the same text`;
 }
 
 /** Reports code in a function that changes a variable of a module, or an object that such a variable holds. */

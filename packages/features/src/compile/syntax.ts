@@ -37,6 +37,8 @@ export function isFunction({ type }: SyntaxNode): boolean {
 export function nameOf(key: unknown, computed: unknown): string | undefined {
   if (!isNode(key)) return undefined;
   if (key.type === "Literal" && typeof key["value"] === "string") return key["value"];
+  const [text, ...others] = key.type === "TemplateLiteral" ? (key["quasis"] as SyntaxNode[]) : [];
+  if (text && others.length === 0) return (text["value"] as { readonly cooked: string }).cooked;
   return computed !== true && key.type === "Identifier" ? (key["name"] as string) : undefined;
 }
 

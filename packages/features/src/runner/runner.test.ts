@@ -73,8 +73,10 @@ describe("a runner", () => {
       try { if (get) get.seen = 1; } catch {}
       return get?.seen === undefined;
     }`;
-    const spy =
-      "() => [RegExp.input, RegExp.$_, RegExp.lastMatch, RegExp['$&']].filter((text) => text !== undefined).length";
+    const spy = `() => {
+      const { input, $_, lastMatch } = /x/.constructor;
+      return [input, $_, lastMatch].filter((text) => text !== undefined).length;
+    }`;
     const output = { type: "count", bins: [] } as const;
     const runner = await open([
       bundleOf(vandal, { id: "vandal", inputs }),
@@ -166,18 +168,22 @@ describe("a runner", () => {
       "Promise",
       "eval",
       "Function",
+      "RegExp",
       "console",
       "WebAssembly",
       "Reflect",
     ];
     const global = `() => [${names.map((name) => `typeof ${name}`).join()}].filter((type) => type !== "undefined").length`;
-    const inexact = `() => [Math.random, Math.exp, Math.pow, "".normalize, "".localeCompare, "".toUpperCase, (1).toLocaleString]
+    const inexact = `() => [Math.random, Math.exp, Math.pow, "".normalize, "".localeCompare, "".toUpperCase, (1).toLocaleString,
+      "".match, "".matchAll, "".search, Object.assign, Object.create, Object.defineProperty, Object.setPrototypeOf, {}.__proto__,
+      Object.getOwnPropertySymbols, isNaN.call, isNaN.apply, isNaN.bind]
       .filter((method) => method !== undefined).length`;
+    const expression = `() => { const C = /x/["construct" + "or"]; try { return C("(a+)+$").test("a") ? 1 : 0; } catch { return 0; } }`;
     const escape = `() => { try { return (() => {}).constructor("return process")() ? 1 : 0; } catch { return 0; } }`;
     const output: Output = { type: "count", bins: [] };
-    const runner = await open([global, inexact, escape].map((text) => bundleOf(text, { output })));
+    const runner = await open([global, inexact, expression, escape].map((text) => bundleOf(text, { output })));
     const { events } = await runner.run([EVENT]);
-    expect(events[0]).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }]);
+    expect(events[0]).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }, { value: 0 }]);
   });
 
   it("does not load a definition that imports, because an import that fails gives it an object of the main realm", async () => {

@@ -15,7 +15,6 @@
     "Number",
     "Boolean",
     "BigInt",
-    "RegExp",
     "Map",
     "Set",
     "JSON",
@@ -29,7 +28,7 @@
     "isFinite",
   ];
   const MATH = ["abs", "min", "max", "floor", "ceil", "round", "trunc", "sign", "sqrt"];
-  const INEXACT = [
+  const INEXACT = new Set([
     "normalize",
     "localeCompare",
     "toLocaleString",
@@ -42,17 +41,37 @@
     "prepareStackTrace",
     // Changes an expression that other events use, too.
     "compile",
+    // Make an expression of a text, which the lint can't read.
+    "match",
+    "matchAll",
+    "search",
+    // Give an object the members or the prototype of another one, such as the prototype of expressions.
+    "__defineGetter__",
+    "__defineSetter__",
+    "__proto__",
+    "assign",
+    "create",
+    "defineProperties",
+    "defineProperty",
+    "getOwnPropertySymbols",
+    "setPrototypeOf",
+    // Run a function of the language on another object.
+    "apply",
+    "bind",
+    "call",
     // The work of this function would continue after the definition has returned.
     "fromAsync",
-  ];
+  ]);
   const MAX_TEXT = 256;
 
-  /** Deletes the other properties; what can't be deleted is a constant, such as `Math.PI`. */
-  function keepOnly(target, names) {
+  /** Deletes the properties that are not kept; what can't be deleted is a constant, such as `Math.PI`. */
+  function deleteUnless(isKept, target) {
     for (const [name, { configurable }] of Object.entries(Object.getOwnPropertyDescriptors(target))) {
-      if (configurable && !names.includes(name)) delete target[name];
+      if (configurable && !isKept(name)) delete target[name];
     }
   }
+
+  const keepOnly = (target, names) => deleteUnless((name) => names.includes(name), target);
 
   /** The prototypes of what the methods of iterators return. */
   const iteratorHelpers = ({ from }) => [
@@ -97,8 +116,10 @@
   keepOnly(Math, MATH);
   // Other properties have the text that an expression of another definition matched last.
   keepOnly(RegExp, ["length", "name"]);
+  // A literal is an expression that the lint has read.
+  delete RegExp.prototype.constructor;
   const reachable = intrinsics();
-  for (const object of reachable) for (const name of INEXACT) delete object[name];
+  for (const object of reachable) deleteUnless((name) => !INEXACT.has(name), object);
   keepOnly(globalThis, GLOBALS);
   for (const object of reachable) freeze(object);
 

@@ -102,8 +102,8 @@ describe("buildFeatures", () => {
 
   it("keeps the hash of code that was only formatted, commented or moved", async () => {
     const before = HELPER;
-    const one = `${before}\nconst table = { a: 1, b: "x" };`;
-    const other = `// A comment.\nimport   {triple}\n from './helper.ts'\nconst table = { "a": 1, 'b': 'x', }`;
+    const one = `${before}\nconst table = Object.freeze({ a: 1, b: "x" });`;
+    const other = `// A comment.\nimport   {triple}\n from './helper.ts'\nconst table = Object.freeze({ "a": 1, 'b': 'x', })`;
     const compute = "compute: () => triple(table.a)";
     const helper = "export const triple = (n: number): number => n * 3;";
     const spaced = `/** Triples. */\nexport const triple = (\n  n: number,\n): number => (n * 3);\nexport const unused = 1;`;

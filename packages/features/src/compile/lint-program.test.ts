@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lintProgram } from "./lint-program.ts";
+import { lintProgram, lintText } from "./lint-program.ts";
 
 /** @param compute the text of a function as the bundler writes it @param before the declarations of its modules */
 function lint(compute: string, before = ""): string[] {
@@ -94,24 +94,44 @@ describe("lintProgram", () => {
 
   it.each([
     ["()=>n", "let n=0"],
-    ["()=>{all.push(1)}", "const all=[]"],
-    ["()=>{seen.n=1}", "const seen={}"],
-    ["()=>{seen.n.m++}", "const seen={n:{m:0}}"],
+    ["()=>n++", "var n=0"],
+    ["()=>{[n]=[1]}", "var n=0"],
+    ["()=>{for(n of [1]);}", "var n=0"],
+    ["()=>{f.n=1}", "function f(){}"],
+    ["(a,b=f.n++)=>b", "function f(){}"],
+    ["()=>f()", "const f=function g(){return g.n=1}"],
+    ["()=>{seen.n.m++}", "const seen=Object.freeze({n:f});function f(){}"],
     ["()=>expression.test(`a`)", "const expression=/a/g"],
-    ["()=>remember(cache,1)", "const cache=new Map;function remember(cache,v){cache.set(1,v)}"],
-    ["()=>{const m=cache;m.set(1,2)}", "const cache=new Map"],
-    ["()=>{const{m}=seen;m.set(1,2)}", "const seen={m:new Map}"],
-    ["()=>{const m=seen.m;m.set(1,2)}", "const seen={m:new Map}"],
-    ["()=>{seen.get(1).push(2)}", "const seen=new Map([[1,[]]])"],
-    ["()=>{Object.assign(seen,{n:1})}", "const seen={}"],
-    ["()=>{add({seen})}", "const seen=[];function add(o){o.seen.push(1)}"],
-    ["()=>add(other)", "const seen=[];const other=seen;function add(list){list.push(1)}"],
-    ["()=>add(made)", "function make(){return[]}const made=make();function add(list){list.push(1)}"],
-    ["()=>slow(1)", "function memoize(f){const m=new Map;return x=>m.get(x)??m.set(x,f(x))}const slow=memoize(n=>n)"],
-    ["()=>add(frozen)", "const frozen=Object.freeze([new Set]);function add(list){list[0].add(1)}"],
-    ["list=>add(list)(seen)", "const seen=[];const add=list=>list.push(1)"],
-  ])("reports the state that %s would keep between events", (compute, before) => {
-    expect(lint(compute, before).join()).toContain("it would keep state between events");
+    ["f()", "function f(){let last;return v=>last=v}"],
+  ])("reports the state that %s would keep between events after %s", (compute, before) => {
+    expect(lint(compute, before).join()).toMatch(/it would keep state between events|move the rest into a function/);
+  });
+
+  it.each([
+    "const all=[]",
+    "const cache=new Map",
+    "const seen=Object.freeze({m:new Map})",
+    "const seen=Object.freeze([[]])",
+    "const seen=Object.freeze([...[[]]])",
+    "const seen=Object.freeze({get a(){let n=0;return()=>n++}}).a",
+    "const made=make();function make(){return[]}",
+    "const slow=memoize(n=>n);function memoize(f){const m=new Map;return x=>m.get(x)??m.set(x,f(x))}",
+    "const next=(function*(){let n=0;for(;;)yield n++})()",
+    "const f=(()=>(()=>{const seen=new Set;return x=>seen[`ad`+`d`](x)})())()",
+    "const f=(n=>()=>n++)(0)",
+    "const f=make`a`;function make(){return[]}",
+    "for(const n of [1]);",
+    "const a=b=1",
+  ])("reports that a module has more than functions and constants: %s", (before) => {
+    expect(lint("()=>1", before).join()).toContain("outside of functions there are only");
+  });
+
+  it.each(["class C{static n=0}", "const C=class{}"])("reports %s", (before) =>
+    expect(lint("()=>1", before).join()).toContain("`class`: write functions"),
+  );
+
+  it("reports a name of the language that a program declares", () => {
+    expect(lint("()=>1", "const Object=0").join()).toContain("`Object` is a name of the language");
   });
 
   it.each(["i=>i.a??``", "i=>!i.a", "({a})=>a||null", "({a})=>a?1:0", "({a:b})=>{if(b)return 1}", "i=>i.a===true"])(
@@ -121,31 +141,40 @@ describe("lintProgram", () => {
 
   it("accepts exact code", () => {
     const helpers =
-      "const LIMIT=3;const T=new Map;T.set(`a`,1);function f(n){let sum=0;for(const x of n)sum+=x;return sum}";
+      "const LIMIT=3;const T=Object.freeze({a:1});function f(n){let sum=0;for(const x of n)sum+=x;return sum}";
     const compute =
       "({a,b})=>{if(a.state!==`observed`)return null;const seen=new Set;seen.add(a.value);label:for(;;)break label;" +
-      "return b.state===`observed`&&/^a/i.test(b.value)?Math.max(f([1,LIMIT]),T.get(`a`)??0,seen.size):`abc`.replace(/b/g,``).length}";
+      "return b.state===`observed`&&/^a/i.test(b.value)?Math.max(f([1,LIMIT]),T.a??0,seen.size):`abc`.replace(/b/g,``).length}";
     expect(lint(compute, helpers)).toEqual([]);
   });
 
   it.each([
     ["()=>any(NAMES)", "const NAMES=Object.freeze([`a`,`b`]);function any(list){return list.length}"],
-    ["()=>any(RULES)", "const RULES=Object.freeze([Object.freeze({n:1})]);function any(list){return list.length}"],
-    ["()=>any([...NAMES])", "const NAMES=[`a`];function any(list){return list.length}"],
-    ["x=>NAMES.includes(x)&&x in KINDS&&[`a`].concat(NAMES)", "const NAMES=[`a`],KINDS={a:1}"],
-    ["x=>new Set(NAMES).size+Object.keys(KINDS).length", "const NAMES=[`a`],KINDS={a:1}"],
-    ["x=>{for(const n of NAMES)if(n===x)return KINDS[n]}", "const NAMES=[`a`],KINDS={a:1}"],
-    ["x=>{const{a}=KINDS;return use(a,LIMITS.a.n)}", "const KINDS={a:1},LIMITS={a:{n:1}};function use(n){return n}"],
     [
-      "x=>use(DAY,PATTERN,f)",
-      "function day(s){if(!s)return undefined;return s*2}const DAY=day(1),PATTERN=/a/;const f=n=>n;function use(n){return n}",
+      "()=>any(RULES)",
+      "const RULES=Object.freeze([Object.freeze({n:1,f})]);const f=()=>1;function any(list){return list}",
     ],
-    ["x=>isBig(x)", "const atLeast=n=>x=>x>=n;const isBig=atLeast(3)"],
-    ["x=>{const list=[];add(list,x);return list.length}", "const other=[];function add(list,x){list.push(x)}"],
-    ["other=>{other.push(1)}", "const other=[]"],
-  ])("accepts that %s only reads what modules declare", (compute, before) => {
+    ["x=>NAMES.includes(x)", "const A=Object.freeze([`a`]);const NAMES=Object.freeze([...A,A[0],`b${A.length}`])"],
+    ["x=>DAY*x", "const HOUR=36e5,DAY=-HOUR*24?1:Number.MAX_SAFE_INTEGER;const PATTERN=/a/"],
+    ["x=>{const list=[];add(list,x);return list.length}", "const other=1;function add(list,x){list.push(x)}"],
+    ["other=>{other.n=1;{const f=[];f[0]=1}}", "const other=1;function f(){}"],
+    ["list=>{let n=0;list.forEach(x=>{n+=x});return n}", ""],
+    ["helper", "function helper(){}"],
+  ])("accepts %s after %s", (compute, before) => {
     expect(lint(compute, before)).toEqual([]);
   });
+
+  it.each([
+    "var feature=()=>{let n=0;for(const x of[1])n+=x;return n};",
+    "var feature=(function(){const LIMIT=3;return()=>{let n=LIMIT;return n}})();",
+    "var feature=(()=>(()=>()=>1)())();",
+  ])("accepts a program in JSON: %s", (text) => expect(lintText(text)).toEqual([]));
+
+  it.each([
+    "var feature=(()=>(()=>{let last;return()=>last=1})())();",
+    "var feature=(()=>{const s=new Set;const k=`ad`+`d`;return()=>s[k](1)})();",
+    "let n=0;var feature=()=>n++;",
+  ])("reports a program in JSON that keeps state: %s", (text) => expect(lintText(text)).not.toEqual([]));
 
   it.each(["({call})=>call.state", "i=>i.match.state===i.search.state"])(
     "accepts inputs with the names of methods: %s",

@@ -5,8 +5,18 @@
 import { hasImportWord } from "../import-word.ts";
 import type { Origin, Program } from "./bundle-program.ts";
 import { lintExpression } from "./lint-expression.ts";
-import { type ModuleNames, namesIn, resolveModuleNames } from "./module-names.ts";
-import { isFunction, isNode, childrenOf, nameOf, parse, slotsOf, type SyntaxNode } from "./syntax.ts";
+import { type ModuleLevel, readModuleLevel } from "./module-level.ts";
+import {
+  childrenOf,
+  isFunction,
+  isNode,
+  nameOf,
+  namesIn,
+  parse,
+  slotsOf,
+  type SyntaxNode,
+  targetsIn,
+} from "./syntax.ts";
 
 export interface Finding {
   readonly origin: Origin | undefined;
@@ -35,6 +45,7 @@ const MEMBERS: ReadonlyMap<string, string> = new Map([
   ["toUpperCase", "its result depends on the version of Unicode: use lowerAscii"],
   ["stack", "each engine writes it differently"],
   ["constructor", "it leads to functions that are made from text"],
+  ["prototype", "definitions have no classes"],
   ["__proto__", "declare the members that the code needs"],
 ]);
 /** Methods, which are only reported where they are called: an input may have the same name. */
@@ -43,13 +54,6 @@ const METHODS: ReadonlyMap<string, string> = new Map([
   ...["assign", "create", "defineProperty", "defineProperties", "setPrototypeOf"].map((name) => [name, FRESH] as const),
   ...["call", "apply", "bind"].map((name) => [name, BOUND] as const),
 ]);
-const MUTATORS: ReadonlySet<string> = new Set(
-  "push pop shift unshift splice sort reverse fill copyWithin set add delete clear".split(" "),
-);
-/** Methods that return an element. */
-const GETTERS: ReadonlySet<string> = new Set(["get", "at", "find", "findLast"]);
-const STATE = "it would keep state between events: declare it inside the function";
-const READ_ONLY = "outside of functions it may only be read: pass a copy, or declare it with `Object.freeze`";
 const READING = "a reading is an object, and true in each state: test its `state`";
 
 const BANNED_SYNTAX: Readonly<Record<string, string>> = {
@@ -59,28 +63,27 @@ const BANNED_SYNTAX: Readonly<Record<string, string>> = {
   ImportExpression: "`import()`: import at the top of the file",
   MetaProperty: "`import.meta` and `new.target`: only the readings are inputs",
   ThisExpression: "`this`: only the readings are inputs",
+  ClassDeclaration: "`class`: write functions",
+  ClassExpression: "`class`: write functions",
 };
 
 export function lintProgram({ written, origin }: Pick<Program, "written" | "origin">): readonly Finding[] {
   const tree = parse(written, "js");
-  const scope = scopeOf(tree);
+  const scope = { declared: namesDeclaredIn(tree), moduleLevel: readModuleLevel(tree) };
   const findings: Finding[] = [];
   const visit = (node: SyntaxNode, place: Place): void => {
     for (const message of messagesFor(node, place, scope)) findings.push({ origin: origin(node.start), message });
-    for (const [slot, child] of slotsOf(node))
-      visit(child, { parent: node, slot, depth: depthBelow(node, place.depth) });
+    const inside = placeInside(node, place, scope.moduleLevel);
+    for (const [slot, child] of slotsOf(node)) visit(child, { ...inside, parent: node, slot });
   };
-  visit(tree, { depth: 0 });
+  visit(tree, { moduleNames: scope.moduleLevel.names, isInFunction: false });
   return findings;
 }
 
 /** Lints a program that another program than the bundler may have written. @returns what is banned in it */
 export function lintText(text: string): readonly string[] {
-  // The lint expects a function around the program, as the bundler writes it. Another program may have none.
-  const forms = [text, `(() => {${text}\n})()`];
   try {
-    const findings = forms.flatMap((written) => lintProgram({ written, origin: () => undefined }));
-    return [...new Set(findings.map(({ message }) => message))];
+    return [...new Set(lintProgram({ written: text, origin: () => undefined }).map(({ message }) => message))];
   } catch {
     return ["its program is not JavaScript, or nests too deeply"];
   }
@@ -90,33 +93,53 @@ interface Place {
   readonly parent?: SyntaxNode;
   /** The member of the parent that holds the node. */
   readonly slot?: string;
-  /** The number of functions around the node, including the function around the whole program. */
-  readonly depth: number;
+  /** The names that mean here what modules declare outside of functions. */
+  readonly moduleNames: ReadonlySet<string>;
+  /** Whether the code may run more than once. */
+  readonly isInFunction: boolean;
 }
 
-const MODULE_DEPTH = 1;
+function placeInside(node: SyntaxNode, place: Place, { runOnce }: ModuleLevel): Place {
+  const isInFunction = place.isInFunction || (isFunction(node) && !runOnce.has(node));
+  const hidden = new Set(isInFunction ? namesOfScope(node) : []);
+  const own = ownNameOf(node);
+  const moduleNames =
+    hidden.size + own.length === 0
+      ? place.moduleNames
+      : new Set([...place.moduleNames, ...own].filter((name) => !hidden.has(name)));
+  return { moduleNames, isInFunction };
+}
+
+/** The name of a function expression, which is the function itself for the code in it. */
+function ownNameOf({ type, id }: SyntaxNode): string[] {
+  return type === "FunctionExpression" ? namesIn(id) : [];
+}
+
+/** The names that a function, block or loop declares for the code in it. */
+function namesOfScope(node: SyntaxNode): string[] {
+  if (isFunction(node)) return (node["params"] as unknown[]).flatMap(namesIn);
+  return childrenOf(node).flatMap((child) => {
+    if (child.type === "FunctionDeclaration") return namesIn(child["id"]);
+    return child.type === "VariableDeclaration"
+      ? (child["declarations"] as SyntaxNode[]).flatMap(({ id }) => namesIn(id))
+      : [];
+  });
+}
 
 interface Scope {
   readonly declared: ReadonlySet<string>;
-  readonly moduleNames: ModuleNames;
+  readonly moduleLevel: ModuleLevel;
 }
 
-function depthBelow(node: SyntaxNode, depth: number): number {
-  return isFunction(node) ? depth + 1 : depth;
-}
-
-function scopeOf(tree: SyntaxNode): Scope {
+/** The names that any code of a program declares. */
+function namesDeclaredIn(node: SyntaxNode): ReadonlySet<string> {
   const declared = new Set<string>();
-  const declare = (pattern: unknown): void => {
-    for (const name of namesIn(pattern)) declared.add(name);
+  const visit = (one: SyntaxNode): void => {
+    for (const name of [...ownNameOf(one), ...namesOfScope(one)]) declared.add(name);
+    for (const child of childrenOf(one)) visit(child);
   };
-  const visit = (node: SyntaxNode): void => {
-    if (isFunction(node)) for (const parameter of node["params"] as unknown[]) declare(parameter);
-    if (isFunction(node) || node.type === "VariableDeclarator" || node.type.startsWith("Class")) declare(node["id"]);
-    for (const child of childrenOf(node)) visit(child);
-  };
-  visit(tree);
-  return { declared, moduleNames: resolveModuleNames(tree, MODULE_DEPTH) };
+  visit(node);
+  return declared;
 }
 
 function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly string[] {
@@ -124,8 +147,8 @@ function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly str
     BANNED_SYNTAX[node.type],
     asynchronous(node),
     importWord(node),
-    changeOf(node, place, scope),
-    aliasOf(node, place, scope),
+    scope.moduleLevel.problems.get(node),
+    ...changesOf(node, place),
   ];
   switch (node.type) {
     case "Identifier":
@@ -137,15 +160,12 @@ function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly str
         String(node["operator"]).startsWith("**") ? "`**`: its result depends on the engine: multiply" : undefined,
       );
       break;
-    case "VariableDeclaration":
-      messages.push(isModuleVariable(node, place) ? `\`let\` outside of a function: ${STATE}` : undefined);
-      break;
     case "MemberExpression":
     case "Property":
       messages.push(inexactMember(node), bannedMethod(node, place));
       break;
     case "Literal":
-      messages.push(...expressionMessages(node["regex"], place));
+      messages.push(...expressionMessages(node["regex"]));
       break;
     default:
   }
@@ -177,6 +197,8 @@ function unknownName({ name }: SyntaxNode, { parent, slot }: Place, { declared }
   if (name === "RegExp") return "`RegExp`: write the expression as a literal, which the lint can read";
   if (name === "Math" && !(parent?.type === "MemberExpression" && slot === "object"))
     return "`Math`: name its function";
+  if (declared.has(name as string) && GLOBALS.has(name as string))
+    return `\`${String(name)}\` is a name of the language: choose another name`;
   if (declared.has(name as string) || GLOBALS.has(name as string)) return undefined;
   return `\`${String(name)}\` does not exist for definitions: only the readings are inputs`;
 }
@@ -198,54 +220,38 @@ function bannedMethod({ property, computed }: SyntaxNode, { slot }: Place): stri
   return advice && `\`${String(name)}\`: ${advice}`;
 }
 
-function isModuleVariable(node: SyntaxNode, { depth, parent }: Place): boolean {
-  return depth === MODULE_DEPTH && node["kind"] === "let" && parent?.type === "BlockStatement";
-}
-
-function expressionMessages(regex: unknown, { depth }: Place): (string | undefined)[] {
+function expressionMessages(regex: unknown): readonly string[] {
   if (typeof regex !== "object" || regex === null) return [];
   const { pattern, flags } = regex as { readonly pattern: string; readonly flags: string };
-  return [
-    ...lintExpression(pattern, flags),
-    /[gy]/.test(flags) && depth === MODULE_DEPTH
-      ? `the flag \`g\` or \`y\` outside of a function: ${STATE}`
-      : undefined,
-  ];
+  return lintExpression(pattern, flags);
 }
 
 /** Reports code in a function that changes a variable of a module, or an object that such a variable holds. */
-function changeOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
-  if (depth <= MODULE_DEPTH) return undefined;
-  const root = rootOf(changedBy(node));
-  return root && moduleNames.isOfModule(root) ? `a change of \`${String(root["name"])}\`: ${STATE}` : undefined;
+function changesOf(node: SyntaxNode, { moduleNames, isInFunction }: Place): string[] {
+  if (!isInFunction) return [];
+  return changedBy(node).flatMap((target) => {
+    const name = nameOfRoot(target);
+    if (name === undefined || !moduleNames.has(name)) return [];
+    return [`a change of \`${name}\`: it would keep state between events: declare it inside the function`];
+  });
 }
 
-/**
- * Reports code in a function that passes a table of a module to other code, which may change the table under another
- * name. A table of a module is a map, set, array or object that is declared outside of functions.
- */
-function aliasOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
-  if (depth <= MODULE_DEPTH || !moduleNames.isPassedOn(node)) return undefined;
-  return `\`${String(node["name"])}\` could be changed, and ${STATE}; ${READ_ONLY}`;
-}
-
-function changedBy(node: SyntaxNode): unknown {
-  if (node.type === "AssignmentExpression") return node["left"];
-  if (node.type === "UpdateExpression") return node["argument"];
-  const callee = node.type === "CallExpression" ? (node["callee"] as SyntaxNode) : undefined;
-  const method = callee?.type === "MemberExpression" ? nameOf(callee["property"], callee["computed"]) : undefined;
-  return method !== undefined && MUTATORS.has(method) ? callee?.["object"] : undefined;
-}
-
-function rootOf(target: unknown): SyntaxNode | undefined {
-  if (!isNode(target)) return undefined;
-  if (target.type === "MemberExpression") return rootOf(target["object"]);
-  // `table.get(key).push(value)` changes a value of the table.
-  if (target.type === "CallExpression") {
-    const callee = target["callee"] as SyntaxNode;
-    return GETTERS.has(nameOf(callee["property"], callee["computed"]) ?? "") ? rootOf(callee["object"]) : undefined;
+function changedBy(node: SyntaxNode): SyntaxNode[] {
+  switch (node.type) {
+    case "AssignmentExpression":
+    case "ForOfStatement":
+    case "ForInStatement":
+      return targetsIn(node["left"]);
+    case "UpdateExpression":
+      return targetsIn(node["argument"]);
+    default:
+      return [];
   }
-  return target.type === "Identifier" ? target : undefined;
+}
+
+function nameOfRoot({ type, name, object }: SyntaxNode): string | undefined {
+  if (type === "MemberExpression") return nameOfRoot(object as SyntaxNode);
+  return type === "Identifier" ? (name as string) : undefined;
 }
 
 /** Reports each place where `compute` tests or compares a reading instead of its value. */

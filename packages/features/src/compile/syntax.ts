@@ -55,3 +55,26 @@ export function membersOf(object: SyntaxNode): ReadonlyMap<string, SyntaxNode> |
   }
   return members;
 }
+
+/** The names that a pattern binds. */
+export function namesIn(pattern: unknown): string[] {
+  return targetsIn(pattern).map(({ name }) => name as string);
+}
+
+/** The variables and members that an assignment to a pattern changes. A hole of an array is no node. */
+export function targetsIn(pattern: unknown): SyntaxNode[] {
+  if (!isNode(pattern)) return [];
+  switch (pattern.type) {
+    case "Identifier":
+    case "MemberExpression":
+      return [pattern];
+    case "ObjectPattern":
+      return (pattern["properties"] as SyntaxNode[]).flatMap(({ value, argument }) => targetsIn(value ?? argument));
+    case "ArrayPattern":
+      return (pattern["elements"] as unknown[]).flatMap(targetsIn);
+    case "AssignmentPattern":
+      return targetsIn(pattern["left"]);
+    default:
+      return targetsIn(pattern["argument"]);
+  }
+}

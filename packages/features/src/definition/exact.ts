@@ -11,7 +11,7 @@ export function equalAscii(one: string, other: string): boolean {
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)/;
-const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MONTHS = Object.freeze([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
 
 /**
  * The number of days from 1970-01-01 to a date of the Gregorian calendar.

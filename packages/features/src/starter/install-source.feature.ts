@@ -1,18 +1,25 @@
 import { category, feature, field } from "@device-risk-signals/features";
 
-const KINDS = new Map<string, "play" | "maker" | "by-hand">([
-  ["com.android.vending", "play"],
-  ["com.sec.android.app.samsungapps", "maker"],
-  ["com.huawei.appmarket", "maker"],
-  ["com.xiaomi.mipicks", "maker"],
-  ["com.xiaomi.market", "maker"],
-  ["com.heytap.market", "maker"],
-  ["com.vivo.appstore", "maker"],
-  ["com.amazon.venezia", "maker"],
-  ["com.android.packageinstaller", "by-hand"],
-  ["com.google.android.packageinstaller", "by-hand"],
-  ["com.android.shell", "by-hand"],
+const MAKERS = Object.freeze([
+  "com.sec.android.app.samsungapps",
+  "com.huawei.appmarket",
+  "com.xiaomi.mipicks",
+  "com.xiaomi.market",
+  "com.heytap.market",
+  "com.vivo.appstore",
+  "com.amazon.venezia",
 ]);
+const BY_HAND = Object.freeze([
+  "com.android.packageinstaller",
+  "com.google.android.packageinstaller",
+  "com.android.shell",
+]);
+
+function kindOf(installer: string): "play" | "maker" | "by-hand" | "other" {
+  if (installer === "com.android.vending") return "play";
+  if (MAKERS.includes(installer)) return "maker";
+  return BY_HAND.includes(installer) ? "by-hand" : "other";
+}
 
 export const installSource = feature({
   id: "install_source",
@@ -32,7 +39,7 @@ export const installSource = feature({
   compute: ({ installer, recorded }) => {
     // Before API 30, Android has only the installer of record.
     const reading = installer.state === "omitted" && installer.why === "field-absent" ? recorded : installer;
-    return reading.state === "observed" ? (KINDS.get(reading.value) ?? "other") : null;
+    return reading.state === "observed" ? kindOf(reading.value) : null;
   },
   fixtures: "./install-source.fixtures.json",
 });

@@ -67,16 +67,15 @@ it("a version that reads a field of high sensitivity is adopted only with the ap
 });
 
 it("features that do not fit into one process are not adopted together", async () => {
-  const analyst = await listener.client(["analyst"], { person: "emil" });
-  const other = await listener.client(["analyst"], { person: "frida" });
+  const analyst = await listener.client(["analyst"], { person: "frida" });
+  // The lint rejects such a program. A version that was archived before may still need much memory.
   const large = "(() => { const table = new Array(8e6).fill(0.5); return () => table.length > 0; })()";
   const ids = ["a", "b", "c", "d", "e"].map((letter) => `large_${letter}`);
-  for (const id of ids) {
-    const bundles = [bundleOf(large, { id, purposes: ["default"] })];
-    await analyst.call("proposeFeatures", { bundles, reason: "review 4714" });
-  }
+  const bundles = ids.map((id) => bundleOf(large, { id, purposes: ["default"] }));
+  const { system } = opened;
+  await inOwnerTransaction(system.administration, (owner) => propose(owner, system.audit, bundles, EVIDENCE, DECIDER));
   const adopt = { features: ids.map((id) => `${id}@1`), purpose: "default", reason: "review 4714" };
-  await expect(other.call("adoptFeatures", adopt)).rejects.toThrow("No process could load these features together");
+  await expect(analyst.call("adoptFeatures", adopt)).rejects.toThrow("No process could load these features together");
 });
 
 it.each([
@@ -134,6 +133,11 @@ describe("a version that does not give what its fixtures expect", () => {
 it.each([
   ["reads the clock", "() => Date.now() > 0", "`Date` does not exist for definitions"],
   ["keeps state between events", "(() => { let seen = 0; return () => ++seen > 1; })()", "keep state between events"],
+  [
+    "keeps state in a function that another one made",
+    "(() => (() => { let last; return () => (last = 1) > 0; })())()",
+    "outside of functions there are only",
+  ],
 ])("a program in JSON that %s is not proposed", async (_, compute, finding) => {
   const analyst = await listener.client(["analyst"], { person: "gina" });
   const bundles = [bundleOf(compute, { id: "linted", purposes: ["default"] })];

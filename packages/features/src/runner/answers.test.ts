@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { readPart, readPlace } from "./answers.ts";
 
-const answer = (cells: unknown, slow: unknown = [], left: unknown = [1]): unknown => ({
+const answer = (cells: unknown, slow: unknown = [], left: unknown = [1], features: unknown = [1]): unknown => ({
   slow,
   cells: JSON.stringify(cells),
   left,
+  features,
 });
 const ONE = { events: 1, features: 1, shares: 1 };
 
@@ -16,17 +17,19 @@ describe("a part of an answer of the process that computes features", () => {
       [[1.5], "time-limit"],
     ];
     const size = { events: 4, features: 2, shares: 2 };
-    const part = { slow: [[1, 0]], cells, left: [0, -1.5] };
-    expect(readPart(answer(cells, part.slow, part.left), size)).toEqual(part);
+    const part = { slow: [[1, 0]], cells, left: [0, -1.5], features: [2, -3] };
+    expect(readPart(answer(cells, part.slow, part.left, part.features), size)).toEqual(part);
   });
 
   it.each<[what: string, answer: unknown]>([
     ["nothing", undefined],
     ["null", null],
     ["a text", "x"],
-    ["no cells", { slow: [], left: [1] }],
-    ["cells that are no JSON", { slow: [], cells: "[", left: [1] }],
-    ["no time", { slow: [], cells: "[]" }],
+    ["no cells", { slow: [], left: [1], features: [1] }],
+    ["cells that are no JSON", { slow: [], cells: "[", left: [1], features: [1] }],
+    ["no time", { slow: [], cells: "[]", features: [1] }],
+    ["no time of features", { slow: [], cells: "[]", left: [1] }],
+    ["the time of too many features", answer([], [], [1], [1, 1])],
     ["the time of too few accounts", answer([], [], [])],
     ["a time that is no number", answer([], [], [null])],
     ["too many events", answer([[[true]], [[true]]])],

@@ -19,6 +19,8 @@ export interface Part {
   readonly cells: readonly (readonly Cell[])[];
   /** Milliseconds that are left of each share. */
   readonly left: readonly number[];
+  /** Milliseconds that are left of the time of each feature. */
+  readonly features: readonly number[];
 }
 
 /** Maximum number of characters of a value, as in `sandbox/realm.js`. */
@@ -37,18 +39,20 @@ export function readPlace(value: unknown, { features, events }: BatchSize): Plac
 
 /**
  * Reads a part of the answer of a child process.
- * @param answer the parsed JSON text: `slow`, `left`, and `cells` as JSON text.
+ * @param answer the parsed JSON text: `slow`, `left`, `features`, and `cells` as JSON text.
  * @returns `undefined` if the part is not one of a batch of this size.
  */
 export function readPart(answer: unknown, size: BatchSize): Part | undefined {
-  const { slow, cells, left } = (answer ?? {}) as Partial<Record<string, unknown>>;
+  const { slow, cells, left, features } = (answer ?? {}) as Partial<Record<string, unknown>>;
   const rows = readCells(cells, size);
-  const isTime = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
   // guard: an answer that a definition changed is no answer
   if (!Array.isArray(slow) || !slow.every((place) => readPlace(place, size)) || !rows) return undefined;
-  if (!Array.isArray(left) || left.length !== size.shares || !left.every(isTime)) return undefined;
-  return { slow, cells: rows, left };
+  if (!areTimes(left, size.shares) || !areTimes(features, size.features)) return undefined;
+  return { slow, cells: rows, left, features };
 }
+
+const areTimes = (value: unknown, length: number): value is readonly number[] =>
+  Array.isArray(value) && value.length === length && value.every(Number.isFinite);
 
 /** @param cells JSON text. @returns `undefined` if they are not the cells of at most so many events. */
 export function readCells(

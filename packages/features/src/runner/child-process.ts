@@ -34,6 +34,8 @@ export interface BatchRequest {
    * more is left than `low`.
    */
   readonly shares: readonly { readonly left: number; readonly low: number; readonly slow: readonly number[] }[];
+  /** Milliseconds that are left of the time of each feature. */
+  readonly features: readonly number[];
   /** What ended a process before, and is not computed. */
   readonly ended: readonly Place[];
   /** Whether the process reports each feature before it computes it. */

@@ -3,12 +3,12 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleOf } from "../bundle.fixture.ts";
 import type { Bundle, Output } from "../manifest.ts";
 import { type ReadInput, readEvent } from "../readings/readings.ts";
-import { type FeatureRunner, NotStarted, openRunner, type RunnerOptions, type TimeShare } from "./runner.ts";
+import { NotStarted, type OpenedRunner, openRunner, type RunnerOptions, type TimeShare } from "./runner.ts";
 
-const runners: FeatureRunner[] = [];
+const runners: OpenedRunner[] = [];
 afterAll(() => Promise.all(runners.map((runner) => runner.close())));
 
-async function open(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
+async function open(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<OpenedRunner> {
   const runner = await openRunner(bundles, options);
   runners.push(runner);
   return runner;
@@ -273,6 +273,23 @@ describe("a runner", () => {
       expect(events[2]?.at(-1)).toMatchObject({ value: true });
       expect(one.spentMs).toBeGreaterThanOrEqual(500);
       expect(one.spentMs).toBeLessThan(1_000);
+    }
+  });
+
+  it("gives a feature no more time than its own, for all accounts together, and computes the others", async () => {
+    const events = Array.from({ length: 40 }, () => NOT_FOUND);
+    for (const work of ["for (;;);", "for (let i = 0; i < 5e7; i++);"]) {
+      const runner = await open([bundleOf(unless(work), { id: "slow" }), bundleOf(VALUE)]);
+      const times = [0, 1].map(() => ({ fullMs: 500, spentMs: 0 }));
+      const shares = [...events, EVENT].map(share);
+      const computed = await runner.run([...events, EVENT], shares, times);
+      expect(computed.events.slice(0, 40).map(([, result]) => result)).toMatchObject(
+        events.map(() => ({ value: false })),
+      );
+      expect(computed.events[40]).toMatchObject([FAILED, { value: true }]);
+      expect(shares.filter(({ spentMs }) => spentMs > 0).length, "accounts that had slow events").toBeLessThan(20);
+      expect(times[0]?.spentMs).toBeGreaterThanOrEqual(500);
+      expect(times[1]?.spentMs).toBe(0);
     }
   });
 

@@ -19,6 +19,14 @@ export interface RunnerOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The computing time of a feature version, for the events of all accounts together. */
+export interface FeatureTime {
+  /** When so many milliseconds are spent, the feature is not computed. */
+  readonly fullMs: number;
+  /** `run` adds to it what the events take for which the feature is too slow. */
+  spentMs: number;
+}
+
 /** The computing time of an account. Events that are computed within `budgetMs` cost nothing. */
 export interface TimeShare {
   /** When so many milliseconds are spent, features that were too slow for the account are not computed. */
@@ -41,10 +49,15 @@ export interface FeatureRunner {
   /**
    * @param batch for each event a function that reads its inputs (see `readEvent`)
    * @param shares for each event the time of its account. Default: one share, enough for each feature to end a process.
+   * @param times for each bundle the time of its feature. Default: no limit.
    * @throws Error after `close`; the reason of the signal, if a process was ended after the signal
    * @throws NotStarted if an ended process can't be replaced
    */
-  run(batch: readonly ReadInput[], shares?: readonly TimeShare[]): Promise<BatchResults>;
+  run(
+    batch: readonly ReadInput[],
+    shares?: readonly TimeShare[],
+    times?: readonly FeatureTime[],
+  ): Promise<BatchResults>;
   close(): Promise<void>;
 }
 
@@ -106,6 +119,14 @@ function piecesOf(texts: readonly string[]): readonly (readonly string[])[] {
   return pieces;
 }
 
+/** @param left the milliseconds that are left of each of the times. */
+function spend(times: readonly (TimeShare | FeatureTime)[], left: readonly number[]): void {
+  for (const [index, time] of times.entries()) {
+    // A definition that changes the answer gets no time back.
+    time.spentMs = Math.max(time.spentMs, time.fullMs - (left[index] ?? 0));
+  }
+}
+
 const nameOf = ({ id, version }: Pick<Bundle, "id" | "version">): string => `${id}@${version}`;
 
 class IsolatedRunner implements OpenedRunner {
@@ -145,8 +166,8 @@ class IsolatedRunner implements OpenedRunner {
     throw new NotStarted("the process for features did not start, or a bundle does not end");
   }
 
-  run(batch: readonly ReadInput[], shares?: readonly TimeShare[]): Promise<BatchResults> {
-    const results = this.#last.then(() => this.#compute(batch, shares));
+  run(...given: Parameters<FeatureRunner["run"]>): Promise<BatchResults> {
+    const results = this.#last.then(() => this.#compute(...given));
     this.#last = results.catch(() => undefined);
     return results;
   }
@@ -162,7 +183,11 @@ class IsolatedRunner implements OpenedRunner {
     return this.#limits.endMs + RESTART_MS;
   }
 
-  async #compute(batch: readonly ReadInput[], given?: readonly TimeShare[]): Promise<BatchResults> {
+  async #compute(
+    batch: readonly ReadInput[],
+    given?: readonly TimeShare[],
+    times: readonly FeatureTime[] = this.#names.map(() => ({ fullMs: Number.MAX_SAFE_INTEGER, spentMs: 0 })),
+  ): Promise<BatchResults> {
     if (this.#isClosed) throw new Error("the runner is closed");
     const readings = batch.map((event) => this.#inputLayout.read(event));
     const patienceMs = 2 * this.#endedMs;
@@ -171,7 +196,7 @@ class IsolatedRunner implements OpenedRunner {
     const shares = given ?? batch.map(() => all);
     const cells: (readonly Cell[])[] = [];
     for (const texts of piecesOf(readings.map(encodeEvent))) {
-      cells.push(...(await this.#computePiece(texts, shares.slice(cells.length, cells.length + texts.length))));
+      cells.push(...(await this.#computePiece(texts, shares.slice(cells.length, cells.length + texts.length), times)));
     }
     return { events: readings.map((own, event) => this.#inputLayout.results(own, cells[event] ?? [])) };
   }
@@ -180,13 +205,17 @@ class IsolatedRunner implements OpenedRunner {
    * Computes events. If a feature ends or blocks the process, a new process computes the rest without this feature of
    * this event.
    */
-  async #computePiece(texts: readonly string[], shares: readonly TimeShare[]): Promise<readonly (readonly Cell[])[]> {
+  async #computePiece(
+    texts: readonly string[],
+    shares: readonly TimeShare[],
+    times: readonly FeatureTime[],
+  ): Promise<readonly (readonly Cell[])[]> {
     const cells: (readonly Cell[])[] = [];
     let ended: Place[] = [];
     let isCareful = false;
     for (;;) {
       const from = cells.length;
-      const reason = await this.#ask(texts, shares, cells, ended, isCareful);
+      const reason = await this.#ask(texts, shares, times, cells, ended, isCareful);
       if (reason === "done") return cells;
       await this.#child?.kill();
       this.#child = undefined;
@@ -197,6 +226,7 @@ class IsolatedRunner implements OpenedRunner {
         ended.push([feature, event]);
         const share = shares[event] as TimeShare;
         share.spentMs += this.#endedMs;
+        (times[feature] as FeatureTime).spentMs += this.#endedMs;
         share.slow.add(this.#names[feature] as string);
       } else if (isCareful) {
         // The process can't even read the event.
@@ -212,6 +242,7 @@ class IsolatedRunner implements OpenedRunner {
   async #ask(
     texts: readonly string[],
     shares: readonly TimeShare[],
+    times: readonly FeatureTime[],
     cells: (readonly Cell[])[],
     ended: readonly Place[],
     isCareful: boolean,
@@ -232,16 +263,15 @@ class IsolatedRunner implements OpenedRunner {
         const indexes = [...slow].map((name) => this.#names.indexOf(name)).filter((index) => index !== -1);
         return { left: fullMs - spentMs, low: fullMs - patienceMs, slow: indexes };
       }),
+      features: times.map(({ fullMs, spentMs }) => fullMs - spentMs),
       ended: ended.map(([feature, event]): Place => [feature, event - from]),
       isCareful,
     };
     const size = { events: own.length, features: this.#names.length, shares: distinct.length };
     const onPart = (part: Part): void => {
       cells.push(...part.cells.slice(0, texts.length - cells.length));
-      for (const [index, share] of distinct.entries()) {
-        // A definition that changes the answer gets no time back.
-        share.spentMs = Math.max(share.spentMs, share.fullMs - (part.left[index] ?? 0));
-      }
+      spend(distinct, part.left);
+      spend(times, part.features);
       for (const [feature, event] of part.slow) own[event]?.slow.add(this.#names[feature] as string);
     };
     const { budgetMs, endMs } = this.#limits;

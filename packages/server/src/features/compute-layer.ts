@@ -38,7 +38,7 @@ export interface AssignedEvent extends OpenedEvent {
 export interface Collected {
   readonly computed: Computed[];
   readonly failures: ExtractionFailure[];
-  /** The features that were not computed for some event, because of their time or that of the account. */
+  /** The features that were not computed for some event, because of their time for it, or because the account or the feature has no time left. */
   readonly slow: Set<FeatureName>;
   /** Ids of the due events whose values can't be computed or sealed now. */
   readonly waiting: Set<string>;
@@ -114,7 +114,10 @@ async function run(
   const { runner, features } = await runners.find(executor, layer);
   const inputs = opened.map(({ parsed }) => readEvent(parsed, covers));
   const accounts = opened.map(({ event }) => event.account);
-  const { events } = await runners.accountTime.spend(accounts, (shares) => runner.run(inputs, shares));
+  const names = features.map(({ name }) => name);
+  const { events } = await runners.accountTime.spend(accounts, (shares) =>
+    runners.featureTime.spend(names, (times) => runner.run(inputs, shares, times)),
+  );
   return { events, features };
 }
 

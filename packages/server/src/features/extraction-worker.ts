@@ -142,7 +142,8 @@ function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): vo
   for (const error of extracted.errors) onError(error, EXTRACTION);
   if (extracted.slow.size > 0) {
     const slow = [...extracted.slow].toSorted().join(", ");
-    onError(new OperatorError("feature-time-limit", `too slow for an event, or for its account: ${slow}`), EXTRACTION);
+    const message = `too slow for an event, or no time left for its account or for the feature: ${slow}`;
+    onError(new OperatorError("feature-time-limit", message), EXTRACTION);
   }
   if (extracted.differences === 0) return;
   onError(

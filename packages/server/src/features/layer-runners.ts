@@ -3,7 +3,7 @@ import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features
 import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
 import { Unavailable } from "../base/ports.ts";
 import type { Executor } from "../store/postgres/executor.ts";
-import { AccountTime } from "./account-time.ts";
+import { TimeShares } from "./time-shares.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
 import type { CountedFeature } from "./tally.ts";
 
@@ -20,14 +20,25 @@ export interface LayerRunnerOptions extends RunnerOptions {
   readonly retryMs?: number;
 }
 
+/**
+ * Milliseconds for the slow events of an account. Even if each feature ends its process, other accounts wait no longer
+ * than a second for them.
+ */
+const ACCOUNT_MS = 500;
+/**
+ * Milliseconds for the events for which a feature is too slow, so that slow events of many accounts delay no other
+ * events for long: ten of them may end a process.
+ */
+const FEATURE_MS = 2_000;
 /** A try to start a process can take 10 seconds. */
 const RETRY_MS = 30_000;
 
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /** Shared by all layers, because the processes of one worker compute in turn. */
-  readonly accountTime = new AccountTime();
+  /** The times of accounts and of features. All layers share them: the processes of one worker compute in turn. */
+  readonly accountTime = new TimeShares(ACCOUNT_MS);
+  readonly featureTime = new TimeShares(FEATURE_MS);
   /** When and why the process of a layer did not start. */
   readonly #failed = new Map<number, { readonly at: number; readonly error: unknown }>();
   readonly #options: LayerRunnerOptions;
@@ -102,8 +113,8 @@ async function openLayer(
   const runner = await openRunner(bundles, options).catch((error: unknown) => {
     throw codedError(error);
   });
-  const run: FeatureRunner["run"] = (batch, shares) =>
-    runner.run(batch, shares).catch((error: unknown) => {
+  const run: FeatureRunner["run"] = (...given) =>
+    runner.run(...given).catch((error: unknown) => {
       const coded = codedError(error);
       onError(coded);
       throw coded;

@@ -53,7 +53,7 @@ export const OPERATOR_ERRORS = {
   },
   "feature-time-limit": {
     ...FAILED,
-    when: "A definition took longer than its time for an event, or the account of the event has no computing time left. The feature is `failed` for this event, with `time-limit`; the other features of the event are stored. A backfill computes it again. If this happens often, make the definition faster, or retire the feature.",
+    when: "A definition took longer than its time for an event, or the account of the event or the feature itself has no computing time left. The feature is `failed` for this event, with `time-limit`; the other features of the event are stored. A backfill computes it again. If this happens often, make the definition faster, or retire the feature.",
   },
   "feature-not-started": {
     ...FAILED_FOR_NOW,

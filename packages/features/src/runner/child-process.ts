@@ -11,10 +11,10 @@ const PROGRAM = `"use strict";\nconst REALM = ${JSON.stringify(REALM)}, WATCH = 
 export const V8_ARGUMENTS = ["--frozen-intrinsics", "--eval", PROGRAM];
 
 /**
- * Milliseconds of processor time that the process needed to load the bundles, or the index of a bundle that can't be
- * loaded: its text is no program, or the program results in no function.
+ * Milliseconds of processor time that the process needed to load the bundles, and since its start; or the index of a
+ * bundle that can't be loaded: its text is no program, or the program results in no function.
  */
-export type Loaded = { readonly loadMs: number } | { readonly broken: number };
+export type Loaded = { readonly loadMs: number; readonly startMs: number } | { readonly broken: number };
 
 export interface Limits {
   /** Milliseconds that one feature may take for one event. */
@@ -48,8 +48,8 @@ export class Child {
 
   async load(bundles: readonly SandboxBundle[], limits: Limits, deadlineMs: number): Promise<Loaded | undefined> {
     const answer = await this.#process.ask({ bundles, ...limits }, deadlineMs);
-    const { loaded, broken } = (answer ?? {}) as Partial<Record<string, unknown>>;
-    if (typeof loaded === "number") return { loadMs: loaded };
+    const { loaded, started, broken } = (answer ?? {}) as Partial<Record<string, unknown>>;
+    if (typeof loaded === "number" && typeof started === "number") return { loadMs: loaded, startMs: started };
     return typeof broken === "number" && bundles[broken] ? { broken } : undefined;
   }
 

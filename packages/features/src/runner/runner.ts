@@ -67,9 +67,8 @@ export interface OpenedRunner extends FeatureRunner {
 }
 
 const BUDGET_MS = 1;
-/** The least processor time after which a feature ends its process, and about what a new process costs. */
+/** The least processor time after which a feature ends its process. */
 const END_MS = 100;
-const RESTART_MS = 100;
 /**
  * The time limit of a start, and of each part of an answer, because a process on a machine under load may need long. A
  * definition that does not end reaches its limit of processor time before.
@@ -139,6 +138,8 @@ class IsolatedRunner implements OpenedRunner {
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   loadMs = 0;
+  /** Milliseconds of processor time that the last process needed until its programs were loaded. */
+  #startMs = 0;
 
   constructor(bundles: readonly Bundle[], { budgetMs = BUDGET_MS, signal }: RunnerOptions) {
     this.#bundles = bundles;
@@ -158,6 +159,7 @@ class IsolatedRunner implements OpenedRunner {
     const loaded = await child.load(this.#inputLayout.bundles, this.#limits, START_MS);
     if (loaded && "loadMs" in loaded) {
       this.#child = child;
+      this.#startMs = loaded.startMs;
       return loaded.loadMs;
     }
     await child.kill();
@@ -178,9 +180,9 @@ class IsolatedRunner implements OpenedRunner {
     await this.#child?.kill();
   }
 
-  /** What a feature costs that ends its process. */
+  /** What a feature costs that ends its process: its time, and that of a new process. */
   get #endedMs(): number {
-    return this.#limits.endMs + RESTART_MS;
+    return this.#limits.endMs + this.#startMs;
   }
 
   async #compute(
@@ -225,8 +227,10 @@ class IsolatedRunner implements OpenedRunner {
         const [feature, event] = [reason[0], from + reason[1]];
         ended.push([feature, event]);
         const share = shares[event] as TimeShare;
-        share.spentMs += this.#endedMs;
-        (times[feature] as FeatureTime).spentMs += this.#endedMs;
+        // A process that could not say what was under way was ended before this one.
+        const costMs = (isCareful ? 2 : 1) * this.#endedMs;
+        share.spentMs += costMs;
+        (times[feature] as FeatureTime).spentMs += costMs;
         share.slow.add(this.#names[feature] as string);
       } else if (isCareful) {
         // The process can't even read the event.

@@ -1,4 +1,5 @@
 /** Recomputes stored values from events that have not expired. */
+import type { Result } from "@device-risk-signals/features";
 import { type Covers, readEvent } from "@device-risk-signals/features/readings";
 import { isTimeLimited } from "@device-risk-signals/features/result";
 import type { TimeShare } from "@device-risk-signals/features/runner";
@@ -148,16 +149,21 @@ async function verifyLayer(
 ): Promise<Verified> {
   const { onRow, runners, slowTime } = ports;
   const covers = await readCovers(executor, layer.purpose, pairs[0]?.stored.policyVersion ?? 0);
-  const inputs = pairs.map(({ event }) => readEvent(event.parsed, covers));
+  // guard: rows that stay undecided take no time from the rows of other accounts
+  const decidable = pairs.filter(({ stored }) => !stored.results.some(isTimeLimited));
+  const inputs = decidable.map(({ event }) => readEvent(event.parsed, covers));
   const { runner } = await runners.find(executor, layer);
   const { events } = await runner.run(
     inputs,
     inputs.map(() => slowTime),
   );
+  const resultsOf = new Map<Pair, readonly Result[]>(decidable.map((pair, index) => [pair, events[index] ?? []]));
   let [equal, different, undecided] = [0, 0, 0];
   const differences: Difference[] = [];
-  for (const [index, { row, bytes, stored, event }] of pairs.entries()) {
-    const results = events[index] ?? [];
+  for (const pair of pairs) {
+    const { row, bytes, stored, event } = pair;
+    // Without results, only the fingerprints of the event are compared.
+    const results = resultsOf.get(pair) ?? (stored.results as readonly Result[]);
     const computed = decodeFeatures(encodeFeatures(event.exact, results, stored.policyVersion, NO_SALT));
     const found = differencesOf(row, layer, stored, computed);
     // guard: what failed because of its time is neither equal nor different

@@ -8,6 +8,7 @@ import type { Executor } from "../store/postgres/executor.ts";
 import { Confusion, type Counts } from "./confusion.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { binOf } from "./tally.ts";
+import { TimeShares } from "./time-shares.ts";
 import { readCovers } from "./verify-values.ts";
 
 const PAGE_SIZE = 500;
@@ -15,6 +16,8 @@ const PAGE_SIZE = 500;
 const SLICE_SIZE = 64;
 /** A longer limit than that of extraction, because extraction may keep the machine busy. */
 const BUDGET_MS = 50;
+/** Milliseconds for the slow events of an account, which leave the events of others decided. */
+const ACCOUNT_MS = 2_000;
 
 export interface ComparePorts {
   readonly executor: Executor;
@@ -69,9 +72,12 @@ export async function computeStored(
   // Loaded here, so that a server that computes no versions does not load it.
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(versions, { budgetMs: BUDGET_MS });
+  const accountTime = new TimeShares(ACCOUNT_MS);
   let [events, unreadable] = [0, 0];
   const compute = async (opened: readonly OpenedEvent[]): Promise<void> => {
-    const results = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+    const inputs = opened.map(({ parsed }) => readEvent(parsed, covers));
+    const accounts = opened.map(({ event }) => event.account);
+    const results = await accountTime.spend(accounts, (shares) => runner.run(inputs, shares));
     for (const [index, event] of opened.entries()) onResults(event, results.events[index] ?? []);
   };
   try {

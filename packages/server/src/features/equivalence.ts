@@ -21,7 +21,7 @@ interface Pair {
  * not say which of several programs differs.
  * @param purposes codes of purposes by their ids.
  * @throws not-found for a version that is not archived. @throws state-conflict if a result, the inputs or the output of
- * a program differ, or if a program gives no result at all.
+ * a program differ, if a program is too slow for most events, or if it gives no result at all.
  */
 export async function requireEquivalent(
   ports: ComparePorts,
@@ -70,8 +70,8 @@ function differsForEvents(pairs: readonly Pair[]): OperatorError {
   const [only, ...others] = pairs.map(({ given }) => nameOf(given));
   const which =
     others.length === 0
-      ? `${only} differs for stored events.`
-      : `At least one of ${plural(pairs.length, "program")} differs for stored events: give fewer of them to find it.`;
+      ? `${only} differs for stored events, or is too slow for most of them.`
+      : `At least one of ${plural(pairs.length, "program")} differs for stored events, or is too slow for most of them: give fewer programs to find it.`;
   return new OperatorError("state-conflict", `Nothing was recorded. ${which}`);
 }
 
@@ -110,7 +110,7 @@ interface ComputedEvents {
   /** For how many events each version was computed. */
   readonly events: ReadonlyMap<FeatureName, number>;
   readonly unreadable: number;
-  /** Whether two programs of a version differ for an event, or one took too long for it. */
+  /** Whether two programs of a version differ for an event, or one took too long for most events. */
   readonly isDifferent: boolean;
 }
 
@@ -121,6 +121,7 @@ async function computeEvents(
   purposes: ReadonlyMap<string, number>,
 ): Promise<ComputedEvents> {
   const events = new Map<FeatureName, number>();
+  const decided = new Map<FeatureName, number>();
   let [unreadable, isDifferent] = [0, false];
   for (const [id, purpose] of purposes) {
     const ofPurpose = pairs.filter(({ archived }) => archived.manifest.purposes.includes(id));
@@ -131,10 +132,14 @@ async function computeEvents(
         const [before, after] = results.slice(2 * index, 2 * index + 2);
         const name = nameOf(given);
         events.set(name, (events.get(name) ?? 0) + 1);
-        const isDecided = before && after && !isTimeLimited(before) && !isTimeLimited(after);
-        if (!isDecided || !isDeepStrictEqual(before, after)) isDifferent = true;
+        // guard: an event for which a program is slow prevents no decision, because any phone can send one
+        if (!before || !after || isTimeLimited(before) || isTimeLimited(after)) continue;
+        decided.set(name, (decided.get(name) ?? 0) + 1);
+        if (!isDeepStrictEqual(before, after)) isDifferent = true;
       }
     });
   }
+  // The number of undecided events stays secret: a program could make its time depend on their values.
+  isDifferent ||= [...events].some(([name, all]) => 2 * (decided.get(name) ?? 0) < all);
   return { events, unreadable, isDifferent };
 }

@@ -172,6 +172,22 @@ it("another program for a version is recorded if it gives the same values, but n
   expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
 });
 
+it("another program is recorded although it is slow for some events, but not if it is slow for most", async () => {
+  const slow = (value: boolean, rest = "") => {
+    const compute = `({ su }) => { if (su.value === ${value}) for (let i = 0; i < 8e8; i++); return su.value ?? null; }`;
+    return bundleOf(compute + rest, { id: "slow", purposes: ["default"] });
+  };
+  const analyst = await listener.client(["analyst"], { person: "erika" });
+  const reason = "review 4714";
+  await analyst.call("proposeFeatures", { bundles: [slow(false)], reason });
+  await store("customer-6", false);
+  for (let n = 0; n < 8; n++) await store("customer-7", true);
+  const equivalent = (bundle: ReturnType<typeof slow>) =>
+    analyst.call("recordEquivalence", { bundles: [bundle], reason });
+  await expect(equivalent(slow(true))).rejects.toThrow("slow@1 differs for stored events, or is too slow for most");
+  expect(await equivalent(slow(false, " "))).toMatchObject({ programs: [{ feature: "slow@1" }] });
+});
+
 describe("an analyst who compares a program of their own with the archived one", () => {
   const REASONS = { reason: "review 4713" };
   const differing = "({ su }) => (su.state === 'observed' && su.value ? true : null)";

@@ -138,7 +138,8 @@ describe("on an external database, --break-glass", () => {
 
   test("opens a review if a decision about a feature read events and was then rejected", async () => {
     const file = join(folder(), "bundles.json");
-    await writeFile(file, JSON.stringify([bundleOf("() => true", { id: "unknown", purposes: ["default"] })]));
+    const unknown = bundleOf("({ su }) => su.value ?? null", { id: "unknown", purposes: ["default"] });
+    await writeFile(file, JSON.stringify([unknown]));
     const refused = await runAsGiven(environment, "feature", "equivalent", file, ...WHY, "--break-glass");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     const [review, ...others] = (await rows("review", "list")).filter(

@@ -38,7 +38,11 @@ beforeAll(async () => {
   who = await issueCredentials(environment);
   const bundles = join(folder.path, "bundles.json");
   const purposes = ["default"];
-  const throwing = bundleOf("() => { throw new Error('x'); }", { id: "throwing", purposes });
+  const inputs = [
+    { name: "emulator", path: ["os_integrity", "isEmulator"], type: "boolean", sensitivity: "low" },
+  ] as const;
+  const compute = "({ emulator }) => { if (emulator.state === 'observed') throw emulator; return null; }";
+  const throwing = bundleOf(compute, { id: "throwing", purposes, inputs });
   await writeFile(bundles, JSON.stringify([bundleOf("({ su }) => su.value ?? null", { purposes }), throwing]));
   expect(await drs("propose", bundles, "--reason", "review 4711")).toMatchObject({ code: 0, stderr: "" });
 });

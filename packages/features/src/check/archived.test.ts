@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { bundleOf, onlyInQuickJs } from "../bundle.fixture.ts";
-import { checkArchived, fixtureProblems } from "./archived.ts";
+import { checkArchived, failedFixtures, fixtureProblems } from "./archived.ts";
 
 const BUNDLE = bundleOf("({ su }) => su.state === 'observed' ? su.value : null");
 const expecting = (observed: boolean) => ({
@@ -36,6 +36,22 @@ it("a program that is too slow in V8 is a problem, and QuickJS does not start it
   expect(new Set(problems.map((problem) => problem.split(": ").at(-1)))).toEqual(
     new Set(["V8 does not finish the feature in time"]),
   );
+});
+
+it.each([
+  [
+    "throws",
+    "() => { throw new Error('x'); }",
+    'every input is timeout: expected "timeout", the result is "failed:threw"',
+  ],
+  ["does not end", "() => { for (;;); }", "every input is timeout: V8 does not finish the feature in time"],
+  ["invents a value", "() => true", 'every input is timeout: expected "timeout", the result is {"observed":true}'],
+])("a bundle without fixtures that %s is a problem", async (_, compute, problem) => {
+  expect(await failedFixtures([bundleOf(compute)])).toContain(`example@1: ${problem}`);
+});
+
+it("a bundle without fixtures that gives the state of its inputs is no problem", async () => {
+  expect(await failedFixtures([BUNDLE])).toEqual([]);
 });
 
 it.each([

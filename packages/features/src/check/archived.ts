@@ -19,15 +19,17 @@ export function fixtureProblems(manifest: Manifest, fixtures: unknown): readonly
 }
 
 /**
- * Computes the fixtures of bundles, and the cases that are derived from them, on two engines. A bundle may have none.
+ * Computes the fixtures of bundles, and the derived cases, on two engines. A bundle without fixtures has only the cases
+ * in which all inputs have the same state without a value.
  *
  * @param bundles bundles whose fixtures have no problems (see `fixtureProblems`).
  * @returns what is wrong; empty if both engines give the results that the fixtures expect.
  */
 export async function failedFixtures(bundles: readonly ProposedBundle[]): Promise<readonly string[]> {
   const cases = bundles.flatMap((bundle, feature): FeatureCase[] => {
-    const parsed = bundle.fixtures === undefined ? undefined : parseFixtures(bundle.fixtures, bundle.manifest);
-    if (!parsed?.ok) return [];
+    // guard: a bundle without fixtures does not throw, block or invent a value where the inputs have none
+    const parsed = parseFixtures(bundle.fixtures === undefined ? { cases: [] } : bundle.fixtures, bundle.manifest);
+    if (!parsed.ok) return [];
     const where = `${bundle.id}@${bundle.version}`;
     return casesOf(bundle, parsed.cases).map((one) => ({ feature, where, case: one }));
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     version: 2,
     purposes: ["default"],
   });
-  const elsewhere = bundleOf("() => true", { id: "elsewhere", purposes: ["other"] });
+  const elsewhere = bundleOf("({ su }) => su.value ?? null", { id: "elsewhere", purposes: ["other"] });
   const file = fileIn("second.json");
   await writeFile(file, JSON.stringify([second, elsewhere]));
   await drs("feature", "propose", file, ...REASON);
@@ -65,8 +65,13 @@ describe("an analyst who compares versions of a field of high sensitivity", () =
 
   beforeAll(async () => {
     const inputs = [{ name: "card", path: ["telephony", "hasIccCard"], type: "boolean", sensitivity: "high" }] as const;
-    const bundles = ["() => false", "({ card }) => card.state === 'observed'"].map((compute, index) =>
-      bundleOf(compute, { id: "icc_card", version: index + 1, purposes: ["default"], inputs }),
+    const bundles = ["false", "true"].map((value, index) =>
+      bundleOf(`({ card }) => card.state === 'observed' ? ${value} : null`, {
+        id: "icc_card",
+        version: index + 1,
+        purposes: ["default"],
+        inputs,
+      }),
     );
     const file = fileIn("sensitive.json");
     await writeFile(file, JSON.stringify(bundles));

@@ -13,6 +13,7 @@ import { FOUND, REASON, useFeatureScene } from "./feature-scene.fixture.ts";
 
 const { opened, listener, drs, fileIn, store } = useFeatureScene();
 
+const FOUND_OR_NONE = "({ su }) => su.state === 'observed' ? true : null";
 const withManifest = (manifest: unknown): string => JSON.stringify([{ ...bundleOf("() => true"), manifest }]);
 
 it("a version is adopted by its proposer only with the approval of another analyst, and by another analyst without one", async () => {
@@ -20,7 +21,7 @@ it("a version is adopted by its proposer only with the approval of another analy
     await listener.client(["analyst"], { person: "anna" }),
     await listener.client(["analyst"], { person: "bert" }),
   ];
-  const asked = ["asked", "other"].map((id) => bundleOf("() => true", { id, purposes: ["default"] }));
+  const asked = ["asked", "other"].map((id) => bundleOf(FOUND_OR_NONE, { id, purposes: ["default"] }));
   await anna.call("proposeFeatures", { bundles: asked, reason: "review 4712" });
   const adopt = { features: ["asked@1"], purpose: "default", reason: "review 4712" };
   const token = await listener.client(["analyst"], { person: "machine", obtainedBy: "anna" });
@@ -54,7 +55,11 @@ it("a version that reads a field of high sensitivity is adopted only with the ap
   const inputs = [
     { name: "at", path: ["geolocation", "latitude"], type: "number", unit: "degrees", sensitivity: "high" },
   ] as const;
-  const bundle = bundleOf("() => true", { id: "located", purposes: ["default"], inputs });
+  const bundle = bundleOf("({ at }) => at.state === 'observed' ? true : null", {
+    id: "located",
+    purposes: ["default"],
+    inputs,
+  });
   await greta.call("proposeFeatures", { bundles: [bundle], reason: "review 4715" });
   const adopt = { features: ["located@1"], purpose: "default", reason: "review 4715" };
   const refused = await hans.call("adoptFeatures", adopt).then(String, String);
@@ -69,7 +74,8 @@ it("a version that reads a field of high sensitivity is adopted only with the ap
 it("features that do not fit into one process are not adopted together", async () => {
   const analyst = await listener.client(["analyst"], { person: "frida" });
   // The lint rejects such a program. A version that was archived before may still need much memory.
-  const large = "(() => { const table = new Array(8e6).fill(0.5); return () => table.length > 0; })()";
+  const large =
+    "(() => { const table = new Array(8e6).fill(0.5); return ({ su }) => su.value && table.length > 0 ? true : null; })()";
   const ids = ["a", "b", "c", "d", "e"].map((letter) => `large_${letter}`);
   const bundles = ids.map((id) => bundleOf(large, { id, purposes: ["default"] }));
   const { system } = opened;
@@ -156,7 +162,7 @@ it("another program for a version is recorded if it gives the same values, but n
   const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
   expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for stored") as string });
   for (const { eventId } of hidden) expect(other.run.stderr).not.toContain(eventId);
-  const wrong = await equivalent("() => true");
+  const wrong = await equivalent("({ su }) => su.state === 'observed' ? false : null");
   expect(wrong.run.stderr).toContain("archived fixture");
   expect((await runWithBreakGlass(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
 

@@ -84,6 +84,20 @@ describe("checkFeatures", () => {
     ]);
   });
 
+  it("reports a feature that takes too long for a text of distinct characters", async () => {
+    const folder = join(root, "distinct");
+    mkdirSync(folder);
+    const compute =
+      "inputs.text.state === 'observed' && [...inputs.text.value].every((c, at, all) => all.indexOf(c) === at)";
+    const text = definition("distinct", `(inputs) => ${compute}`);
+    const input = 'text: field("os_integrity.ldPreloadValue")';
+    writeFileSync(join(folder, "distinct.feature.ts"), text.replace(/inputs: \{.*\}/, `inputs: { ${input} }`));
+    writeFileSync(join(folder, "distinct.fixtures.json"), JSON.stringify({ cases: [] }));
+    expect((await checkFeatures(folder)).problems).toContain(
+      'distinct.feature.ts: every text has 40000 distinct characters: the result is "failed:time-limit"',
+    );
+  });
+
   it("reports fixtures that are missing or incomplete, or that do not fit the inputs", async () => {
     const compute = "(inputs) => anyTrue(inputs)";
     const all = { "*": { observed: true } };

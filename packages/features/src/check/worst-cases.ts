@@ -13,6 +13,9 @@ const MAX_TEXTS = 24;
 /** A character that each class of a regular expression matches. */
 const MEMBERS: Readonly<Record<string, string>> = { d: "0", w: "a", s: " " };
 
+/** The first of 42,720 characters in the supplementary ideographic plane. */
+const FIRST_CHARACTER = 0x2_0000;
+
 type Values = Partial<Record<ManifestInput["type"], unknown>>;
 
 interface WorstCase {
@@ -56,6 +59,11 @@ function worstCasesOf(bundles: readonly Bundle[]): readonly WorstCase[] {
   });
   const numbers = Array.from({ length: 40_000 }, (_, index) => index);
   const lists = { "string[]": numbers.map((number) => number.toString(36)), "number[]": numbers };
+  // A request can contain as many characters of four bytes.
+  const distinct = String.fromCodePoint(...numbers.map((number) => FIRST_CHARACTER + number));
+  texts.push(
+    worstCase(`every text has ${numbers.length} distinct characters`, { string: distinct, "string[]": [distinct] }),
+  );
   return [...texts, worstCase(`every list has ${numbers.length} members`, lists)];
 }
 

@@ -40,7 +40,7 @@ const maxLine = 16 << 20
 // them. Further ones are counted only, because a login of the database can insert any number of entries.
 const (
 	maxFindings = 100
-	maxOpen     = 10_000
+	maxOpen     = 100_000
 )
 
 // line is a line of an export. encoding/json reads byte strings as base64.

@@ -173,6 +173,19 @@ describe("a log that was changed by an attacker without keys", () => {
     expect(await found(thief)).toEqual([ofLeaf(COUNT), ofLeaf(COUNT + 1)]);
   });
 
+  it("names no entry without a valid MAC after the review of each, however many there are", async () => {
+    const thief = { ...DIRECT, key: INGEST.key };
+    const forged = Array.from({ length: 10_001 }, (_, at) =>
+      signOutsideLane(thief, { ...read(700), at: STARTED + at }),
+    );
+    const closing = forged.map(({ bytes, mac }) => {
+      const detail = JSON.stringify({ leaf_hash: leafHash(Buffer.concat([bytes, mac])).toString("hex") });
+      return signOutsideLane(DIRECT, { ...read(800), operation: "audit.review", outcome: "closed", detail });
+    });
+    const all = [...entries, ...forged, ...closing];
+    expect(await verify(logOf(all, [all.length]).items)).toMatchObject({ verdict: 3, findings: [] });
+  });
+
   it("names entries that were reordered, and a lane that was forked", async () => {
     const swapped = entries.with(20, entries[22] as SignedRecord).with(22, entries[20] as SignedRecord);
     expect(kindsOf(await verify(rehashed(swapped)))).toEqual(expect.arrayContaining(["reordered", "changed"]));

@@ -118,7 +118,7 @@ export interface Verification {
 /** Maximum number of findings that are reported. */
 const MAX_FINDINGS = 100;
 /** Maximum number of findings that are kept until the reviews that close them are read. */
-const MAX_KEPT = 10_000;
+const MAX_KEPT = 100_000;
 /** An entry gets its leaf within seconds. If it has none after this time, something prevents it. */
 const SEQUENCED_WITHIN_MS = 60_000;
 
@@ -198,8 +198,10 @@ class LogVerifier {
   /** Ids of entries whose review is closed. */
   readonly #reviewed = new Set<string>();
   readonly #heads = new Map<string, Head>();
-  /** The findings, with the hash of the leaf whose closed review closes the finding. */
-  #findings: (Finding & { readonly leaf?: string | undefined })[] = [];
+  /** The findings. One that a closed review has closed is left out. */
+  readonly #findings = new Set<Finding>();
+  /** The findings that a closed review of a leaf closes, by the hash of the leaf. */
+  readonly #closable = new Map<string, Finding[]>();
   /** Number of all open findings, also of those beyond the maximum. */
   #foundCount = 0;
   /** Checkpoints kept outside that are larger than the tree or of a later epoch, oldest first. */
@@ -255,7 +257,7 @@ class LogVerifier {
     const confirmed = this.#earlierConfirmed + this.#confirmed;
     const lacksKeysOf = this.#lackingKeys.finish(this.#foundCount);
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
-    const findings = this.#findings.slice(0, MAX_FINDINGS).map(({ kind, what }) => ({ kind, what }));
+    const findings = [...this.#findings].slice(0, MAX_FINDINGS);
     if (lacksKeysOf !== undefined) return { verdict: 1, findings, ...counts, lacksKeysOf };
     return { verdict: this.#verdict(size, confirmed), findings, ...counts };
   }
@@ -520,13 +522,18 @@ class LogVerifier {
   /** @param leaf the hash of a leaf. A closed review of this leaf closes the finding. */
   #report(kind: FindingKind, what: string, leaf?: string): void {
     this.#foundCount++;
-    if (this.#findings.length < MAX_KEPT) this.#findings.push({ kind, what, leaf });
+    if (this.#findings.size >= MAX_KEPT) return;
+    const finding = { kind, what };
+    this.#findings.add(finding);
+    if (leaf !== undefined) this.#closable.set(leaf, [...(this.#closable.get(leaf) ?? []), finding]);
   }
 
   #close(leaf: string): void {
-    const open = this.#findings.filter((finding) => finding.leaf !== leaf);
-    this.#foundCount -= this.#findings.length - open.length;
-    this.#findings = open;
+    for (const finding of this.#closable.get(leaf) ?? []) {
+      this.#findings.delete(finding);
+      this.#foundCount--;
+    }
+    this.#closable.delete(leaf);
   }
 }
 

@@ -16,8 +16,8 @@ interface Module {
 }
 
 const MODULES: readonly Module[] = [
-  { source: "scanner.ts", module: "scanner/scanner.wasm", pages: 8 },
-  { source: "tokens.ts", module: "crypto/tokens.wasm", pages: 10 },
+  { source: "scanner.ts", module: "ingest/scanner/scanner.wasm", pages: 8 },
+  { source: "tokens.ts", module: "store/crypto/tokens.wasm", pages: 10 },
 ];
 
 async function compile({ source, pages }: Module, text: string): Promise<Buffer> {

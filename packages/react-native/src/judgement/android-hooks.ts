@@ -13,18 +13,24 @@ interface Mapped {
   readonly zygote: Set<string>;
   /** Paths of code that is from neither the app nor the system. */
   readonly foreign: Set<string>;
+  /** Executable memory without a file, as `permissions name`, or as permissions if it has no name. */
+  readonly memory: Set<string>;
 }
+
+/** Names of memory without a file: those of memfd, ashmem, shared and private anonymous memory, or no name. */
+const MEMORY = /^(\/memfd:|\/dev\/ashmem\/|\/dev\/zero|\[anon|$)/;
 
 function mappedBy({ library, zygote, foreign, explained }: AndroidRules): (text: Text) => Mapped {
   return remember(({ text }: Text): Mapped => {
-    const mapped: Mapped = { hooks: new Set(), zygote: new Set(), foreign: new Set() };
+    const mapped: Mapped = { hooks: new Set(), zygote: new Set(), foreign: new Set(), memory: new Set() };
     const file = (path: string): void => {
       const name = baseName(path);
       if (library.test(name)) mapped.hooks.add(name);
       // Modules of Zygisk are in a folder with the name `zygisk` (Magisk, developer guide).
       if (zygote.test(name) || path.includes("/zygisk/")) mapped.zygote.add(name);
     };
-    const code = (path: string): void => {
+    const code = (path: string, permissions: string): void => {
+      if (MEMORY.test(path)) mapped.memory.add(`${permissions} ${path}`.trimEnd());
       const isExplained = !library.test(baseName(path)) && explained.some((known) => known.test(path));
       if (foreign.test(path) && !isExplained) mapped.foreign.add(path);
     };
@@ -57,6 +63,7 @@ export function androidHooks(rules: AndroidRules): Judgements {
     loadedHookClassNames: namesFound(classes),
     zygiskIndicatorsFound: anyFound(together(zygoteLibraries, zygoteBridge)),
     suspiciousExecutableMappingsFound: anyFound(inText("maps", (text) => mapped(text).foreign)),
+    executableMemoryMappings: namesFound(inText("maps", (text) => mapped(text).memory)),
     fridaThreadNamesFound: namesFound(named("threads", matching(rules.frida, rules.glib))),
     fridaInjectorPipeFound: anyFound(pipes),
     fridaListenerPortFound: anyFound(inLines("tcpSockets", rules.listener, (port) => FRIDA_PORTS.includes(port))),

@@ -77,6 +77,7 @@ describe("evidence of an unusual size and shape", () => {
     ["deep folders of overlays", `1 1 1:1 / /system - overlay o lowerdir=${"/a".repeat(128)}\n`],
     ["roots", "1 1 1:1 /x/waydroid/data /system - ext4 /waydroid/ rw\n"],
     ["libraries", "a r-xp /frida-agent-1.so\n"],
+    ["executable memory", "a r-xp 1 [anon:a\na rwxp 1 [anon:b\n"],
   ])("%s: the time grows no faster than the size", (_, unit) => {
     const [, , judgements] = PROBES[0] ?? expect.fail();
     expectLinear((size) => judgeAll(judgements, texts(unit, size)));

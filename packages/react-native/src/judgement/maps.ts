@@ -1,38 +1,45 @@
 import { indexOrEnd } from "./lines.ts";
 
 /**
- * Reports every file that `/proc/self/maps` (proc_pid_maps(5)) names, by its path in the kernel's spelling. Consecutive
- * mappings of one file are reported once to `file`, and once to `code` if one of them is executable. Mappings without a
- * name, and those in brackets (`[anon:…]`, `[vdso]`), are ignored.
+ * Reports what `/proc/self/maps` (proc_pid_maps(5)) names, in the kernel's spelling. Of consecutive mappings with the
+ * same name, `file` gets the name once if it is a path, and `code` gets it once for each change of the permissions of
+ * the executable ones. `code` also gets names in brackets (`[anon:…]`, `[vdso]`), and `""` for mappings without a name.
  *
- * A line reads `start-end perms offset device inode path`. None of the columns before the path contains a slash or a
- * bracket, so `indexOf` finds the path, and each character is read a fixed number of times.
+ * A line reads `start-end perms offset device inode name`. None of the columns before the name contains a slash or a
+ * bracket, so `indexOf` finds the name, and each character is read a fixed number of times.
  */
-export function eachMapping(text: string, file: (path: string) => void, code: (path: string) => void): void {
+export function eachMapping(
+  text: string,
+  file: (path: string) => void,
+  code: (name: string, permissions: string) => void,
+): void {
   let space = -1;
   let slash = -1;
   let bracket = -1;
-  let path = "";
-  let isCode = false;
+  let name = "";
+  let reported = "";
   for (let start = 0; start < text.length;) {
     const stop = indexOrEnd(text, "\n", start);
+    if (space < start) space = indexOrEnd(text, " ", start);
     if (slash < start) slash = indexOrEnd(text, "/", start);
     if (bracket < start) bracket = indexOrEnd(text, "[", start);
-    if (slash < stop && slash < bracket) {
-      if (stop - slash !== path.length || !text.startsWith(path, slash)) {
-        path = text.slice(slash, stop);
-        isCode = false;
-        file(path);
-      }
-      if (!isCode) {
-        if (space < start) space = indexOrEnd(text, " ", start);
-        isCode = space < slash && text[space + 3] === "x";
-        if (isCode) code(path);
-      }
+    const place = Math.min(slash, bracket, stop);
+    if (stop - place !== name.length || !text.startsWith(name, place)) {
+      name = text.slice(place, stop);
+      reported = "";
+      if (name.startsWith("/")) file(name);
+    }
+    if (space + PERMISSIONS < place && text[space + 3] === "x") {
+      const permissions = text.slice(space + 1, space + 1 + PERMISSIONS);
+      if (permissions !== reported) code(name, permissions);
+      reported = permissions;
     }
     start = stop + 1;
   }
 }
+
+/** Characters of a mapping's permissions, such as `r-xp`. */
+const PERMISSIONS = 4;
 
 /**
  * The last part of a path, without the prefix `memfd:` of memory, and without the suffix ` (deleted)` that the kernel

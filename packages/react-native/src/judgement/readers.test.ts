@@ -13,30 +13,40 @@ function mappingsOf(text: string): { files: string[]; code: string[] } {
   eachMapping(
     text,
     (path) => files.push(path),
-    (path) => code.push(path),
+    (name, permissions) => code.push(`${permissions} ${name}`),
   );
   return { files, code };
 }
 
 describe("the reader of memory maps", () => {
-  it("reports a file once for all its mappings, and once more if one of them is executable", () => {
+  it("reports a file once for all its mappings, and executable mappings by permissions and name", () => {
     const text = [
       "7a10000000-7a101a0000 r--p 00000000 fd:05 3200      /system/lib64/libc.so",
       "7a101a0000-7a105c0000 r-xp 001a0000 fd:05 3200      /system/lib64/libc.so",
       "7a105c0000-7a105d8000 rw-p 005c0000 fd:05 3200      /system/lib64/libc.so",
       "7a106c0000-7a106d8000 rw-p 00000000 00:00 0 ",
+      "7a106d8000-7a106e0000 rwxp 00000000 00:00 0 ",
       "7a107c0000-7a107d8000 rw-p 00000000 00:00 0         [anon:dalvik-/system/framework/boot.art]",
       "7a108c0000-7a108d8000 r-xp 00000000 00:00 0         [vdso]",
       "7a109c0000-7a109d8000 r--p 00000000 fd:05 88        /data/app/a b/base.apk",
     ].join("\n");
     expect(mappingsOf(text)).toEqual({
       files: ["/system/lib64/libc.so", "/data/app/a b/base.apk"],
-      code: ["/system/lib64/libc.so"],
+      code: ["r-xp /system/lib64/libc.so", "rwxp ", "r-xp [vdso]"],
+    });
+  });
+
+  it("reports executable mappings of one name for each change of their permissions", () => {
+    const mapping = (permissions: string): string => `a-b ${permissions} 0 0:1 1 /memfd:jit-cache (deleted)`;
+    const text = ["r--s", "r-xs", "r-xs", "r--p", "r-xp"].map(mapping).join("\n");
+    expect(mappingsOf(text)).toEqual({
+      files: ["/memfd:jit-cache (deleted)"],
+      code: ["r-xs /memfd:jit-cache (deleted)", "r-xp /memfd:jit-cache (deleted)"],
     });
   });
 
   it("reads the first line, and a last line without its end", () => {
-    expect(mappingsOf("a-b r-xp 0 0:0 0 /x")).toEqual({ files: ["/x"], code: ["/x"] });
+    expect(mappingsOf("a-b r-xp 0 0:0 0 /x")).toEqual({ files: ["/x"], code: ["r-xp /x"] });
   });
 
   it.each([

@@ -11,7 +11,7 @@ readonly APT_PACKAGES=(
 )
 readonly CRATES=(
   foundation core-foundation core-graphics core-text ui-kit core-telephony local-authentication core-location
-  avf-audio metal cf-network quartz-core
+  avf-audio metal cf-network quartz-core call-kit
 )
 readonly CRATE_VERSION=0.3.2
 readonly DARWIN_HEADERS=ziglang==0.17.0

@@ -16,6 +16,7 @@ CRATES = {
     "CoreText": "core-text",
     "UIKit": "ui-kit",
     "CoreTelephony": "core-telephony",
+    "CallKit": "call-kit",
     "LocalAuthentication": "local-authentication",
     "CoreLocation": "core-location",
     "AVFAudio": "avf-audio",

@@ -120,10 +120,12 @@ export const transactionSafety: Probe = {
       },
     ),
 
-    isCallActive: boolean("A telephone or internet call appears to be going on; with whom is not known.", {
-      on: "android",
-      sensitivity: "high",
-    }),
+    isCallActive: boolean(
+      "A telephone or internet call appears to be going on; with whom is not known. iOS: `CXCallObserver` lists a call that has not ended, so a call that rings counts; absent if the process has not loaded CallKit, which the app decides.",
+      {
+        sensitivity: "high",
+      },
+    ),
     audioMode: string("AudioManager.getMode: normal, ringing, in call or in communication.", {
       on: "android",
       sensitivity: "high",

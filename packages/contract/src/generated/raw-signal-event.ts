@@ -759,7 +759,7 @@ export interface TransactionSafetyData {
   readonly partiallyObscuredTouchObserved?: boolean;
   /** When the last such touch came, on the clock that counts from boot; absent if none did. Unit: ms. Only on android. */
   readonly lastPartiallyObscuredTouchElapsedMs?: number;
-  /** A telephone or internet call appears to be going on; with whom is not known. Only on android. */
+  /** A telephone or internet call appears to be going on; with whom is not known. iOS: `CXCallObserver` lists a call that has not ended, so a call that rings counts; absent if the process has not loaded CallKit, which the app decides. */
   readonly isCallActive?: boolean;
   /** AudioManager.getMode: normal, ringing, in call or in communication. Only on android. */
   readonly audioMode?: string;

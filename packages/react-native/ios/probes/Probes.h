@@ -39,6 +39,7 @@ void readApplication(DRSReading *reading);
 void readSecurityPostureOnMain(DRSReading *reading);
 void readSecurityPosture(DRSReading *reading);
 void readTransactionSafetyOnMain(DRSReading *reading);
+void readTransactionSafety(DRSReading *reading);
 void readRuntimeTiming(DRSReading *reading);
 
 /** Gathers the sources of the interface. Any probe may request any of them. */

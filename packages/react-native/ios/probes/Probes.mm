@@ -29,7 +29,7 @@ Probe findProbe(NSString *name) {
       {@"audio_latency", {nullptr, readAudioLatency}},
       {@"application", {nullptr, readApplication}},
       {@"device_security_posture", {readSecurityPostureOnMain, readSecurityPosture}},
-      {@"transaction_safety", {readTransactionSafetyOnMain, readNoFields}},
+      {@"transaction_safety", {readTransactionSafetyOnMain, readTransactionSafety}},
       {@"runtime_timing", {nullptr, readRuntimeTiming}},
       {@"numeric_consistency", {nullptr, readNoFields}},
   };

@@ -31,6 +31,10 @@
 #define FOUNDATION_EXPORT extern "C"
 #endif
 
+// A macro, because GNUstep itself needs the unchanged function.
+Class fakeClassFromString(NSString *name);
+#define NSClassFromString fakeClassFromString
+
 // React Native's headers expect that Apple's headers include these.
 #include <functional>
 #include <memory>

@@ -2,6 +2,7 @@
 
 #import <AVFAudio/AVFAudio.h>
 #import <CFNetwork/CFNetwork.h>
+#import <CallKit/CallKit.h>
 #import <CoreLocation/CoreLocation.h>
 #import <CoreTelephony/CoreTelephony.h>
 #import <LocalAuthentication/LocalAuthentication.h>
@@ -50,6 +51,10 @@ struct FakeDevice {
   NSDictionary *radios = nil;
   NSString *dataService = nil;
 
+  // Calls
+  bool linksCallKit = true;
+  NSArray<CXCall *> *calls = nil;
+
   // Location
   CLAuthorizationStatus authorization = kCLAuthorizationStatusNotDetermined;
   bool hasLocation = false;
@@ -76,5 +81,7 @@ extern FakeDevice fakeDevice;
 
 /** Runs the blocks that wait for the main thread. @return the number of blocks. */
 int runMainThread();
+
+CXCall *makeCall(BOOL hasEnded);
 
 CTCarrier *makeCarrier(NSString *name, NSString *country, NSString *mcc, NSString *mnc);

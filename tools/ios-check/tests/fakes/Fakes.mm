@@ -174,6 +174,28 @@ CTCarrier *makeCarrier(NSString *name, NSString *country, NSString *mcc, NSStrin
 }
 @end
 
+@implementation CXCall {
+  BOOL _hasEnded;
+}
+- (instancetype)initWithParts:(NSNumber *)hasEnded {
+  if ((self = [super init])) _hasEnded = hasEnded.boolValue;
+  return self;
+}
+- (BOOL)hasEnded {
+  return _hasEnded;
+}
+@end
+
+CXCall *makeCall(BOOL hasEnded) {
+  return [[CXCall alloc] initWithParts:[NSNumber numberWithBool:hasEnded]];
+}
+
+@implementation CXCallObserver
+- (NSArray<CXCall *> *)calls {
+  return fakeDevice.calls;
+}
+@end
+
 @implementation CLLocationSourceInformation
 - (BOOL)isSimulatedBySoftware {
   return YES;

@@ -44,6 +44,14 @@ int runMainThread() {
 
 extern "C" void RCTRegisterModule(Class) {}
 
+// ---- Classes of frameworks that an app may not link
+
+#undef NSClassFromString
+Class fakeClassFromString(NSString *name) {
+  const bool isLinked = fakeDevice.linksCallKit || ![name isEqualToString:@"CXCallObserver"];
+  return isLinked ? NSClassFromString(name) : Nil;
+}
+
 // ---- Foundation beyond GNUstep
 
 @implementation NSProcessInfo (Apple)

@@ -203,6 +203,18 @@ TEST_CASE("transaction safety: an app that is not active is no evidence about th
   CHECK(json(fieldsOf(@"transaction_safety", names)[@"isInteractive"]) == "absent");
 }
 
+TEST_CASE("transaction safety: a call is active until it has ended; without CallKit that is unknown") {
+  resetFakes();
+  const auto isCallActive = [] { return json(fieldsOf(@"transaction_safety", @[ @"isCallActive" ])[@"isCallActive"]); };
+  CHECK(isCallActive() == "false");
+  fakeDevice.calls = @[ makeCall(YES) ];
+  CHECK(isCallActive() == "false");
+  fakeDevice.calls = @[ makeCall(YES), makeCall(NO) ];
+  CHECK(isCallActive() == "true");
+  fakeDevice.linksCallKit = false;
+  CHECK(isCallActive() == "absent");
+}
+
 TEST_CASE("gpu: a run to its end") {
   resetFakes();
   NSDictionary *fields = fieldsOf(@"gpu_benchmark", @[

@@ -156,7 +156,7 @@ export const PERMISSIONS = {
     roles: { operator: "full", privacy: "full" },
   },
   "audit.read": {
-    meaning: "read the audit log (operator and privacy: also refused sign-ins)",
+    meaning: "read the audit log (operator and privacy: also refused sign-ins and false credentials)",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },
   },
   "audit.verify": { meaning: "verify and export the audit log", roles: { auditor: "full" } },

@@ -23,7 +23,7 @@ export const AUDIT_ROUTES = {
     tag: "Audit",
     summary: "List audit entries, newest first",
     description:
-      "Roles other than the auditor see their own entries; operator and privacy also see the sign-ins that were refused.",
+      "Roles other than the auditor see their own entries; operator and privacy also see the sign-ins that were refused, and false credentials.",
     permission: "audit.read",
     operation: "audit.list",
     access: "read",

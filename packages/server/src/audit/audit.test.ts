@@ -3,7 +3,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { uuidv7 } from "../base/identifiers/uuidv7.ts";
 import type { IngestAudit } from "../base/ports.ts";
 import { AuditSigner } from "./audit-signer.ts";
-import { type AuditRow, BufferedAuditLog, listAudit, writeAudit } from "./audit.ts";
+import { type AuditRow, BufferedAuditLog, type CountedRequests, listAudit, writeAudit } from "./audit.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { openEventStore } from "../store/events/event-store.fixture.ts";
 import { inTransaction } from "../store/postgres/database.ts";
@@ -34,9 +34,12 @@ afterEach(async () => {
 });
 
 /** A log that writes to the database, or to an executor that a test may break, and the errors that the log reported. */
-function openLog(executor: Executor = opened.system.pool): { log: BufferedAuditLog; errors: unknown[] } {
+function openLog(
+  executor: Executor = opened.system.pool,
+  counted?: CountedRequests,
+): { log: BufferedAuditLog; errors: unknown[] } {
   const errors: unknown[] = [];
-  const log = new BufferedAuditLog(executor, signer, (error) => errors.push(error));
+  const log = new BufferedAuditLog(executor, signer, (error) => errors.push(error), counted);
   logs.push(log);
   return { log, errors };
 }
@@ -249,6 +252,27 @@ describe("the entry of requests without an account", () => {
         },
       },
     ]);
+  });
+
+  it("has only the requests of one source address, if these are counted by address, up to a number of addresses", async () => {
+    const counted: CountedRequests = {
+      origin: { actor: "refused", via: "api", operation: "session.authenticate" },
+      lane: { sign: (all) => all.map((one) => signer.sign(one)), acknowledge: () => {}, renew: () => {} },
+      isBySource: true,
+      maxGroups: 10,
+    };
+    const { log } = openLog(undefined, counted);
+    for (let index = 0; index < 20_000; index++) {
+      log.record({ outcome: "denied", cause: "token", peer: `10.0.${index >> 8}.${index & 255}` });
+      log.record({ outcome: "denied", cause: "token", peer: "10.0.0.1" });
+    }
+    await log.flush(true);
+    const rows = await anonymous();
+    expect(rows).toHaveLength(11);
+    expect(total(rows)).toBe(40_000);
+    const sources = rows.map(({ detail }) => (detail as { sources: Record<string, number> }).sources);
+    expect(sources).toContainEqual({ "10.0.0.1": 20_001 });
+    expect(Math.max(...sources.map((one) => Object.keys(one).length))).toBe(100);
   });
 
   it("can't fill the disk, because a flood from many addresses is one entry with a hundred addresses", async () => {

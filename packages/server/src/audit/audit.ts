@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../base/identifiers/uuidv7.ts";
 import { sourceOf } from "../base/identifiers/source-address.ts";
-import type { AuditLog, IngestAudit, OnError, RejectionCause } from "../base/ports.ts";
+import type { AuditLog, IngestAudit, OnError } from "../base/ports.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { receivedAtOf } from "../store/events/read-events.ts";
 import { instant } from "../store/postgres/instant.ts";
@@ -31,6 +31,8 @@ export interface Agent {
   readonly breakGlass?: boolean;
   /** The order of the admin API that a worker applies for the actor. */
   readonly orderId?: string;
+  /** The source address of the request, which the entry has in its sealed detail. */
+  readonly source?: string;
 }
 
 /** The audit entry of one operation of a person or a program. */
@@ -61,7 +63,18 @@ export interface AuditEntry extends Agent {
  * @returns the id of the entry.
  */
 export async function writeAudit(executor: Executor, signer: AuditSigner, entry: AuditEntry): Promise<string> {
-  const { account, eventIds, reason, detail, breakGlass, orderId, references: given, ...rest } = entry;
+  const {
+    account,
+    eventIds,
+    reason,
+    detail: ofOperation,
+    source,
+    breakGlass,
+    orderId,
+    references: given,
+    ...rest
+  } = entry;
+  const detail = source === undefined ? ofOperation : { ...ofOperation, source };
   const ofAgent = { ...(breakGlass && { break_glass: "true" }), ...(orderId !== undefined && { order_id: orderId }) };
   const references = breakGlass || orderId !== undefined ? { ...given, ...ofAgent } : given;
   const at = signer.clock.now();
@@ -90,50 +103,75 @@ const ANONYMOUS_EVERY_MS = 60_000;
 /** On close, the last entries must be written within this time. A failed write is repeated after `CLOSE_RETRY_MS`. */
 const CLOSE_WITHIN_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
-/**
- * Maximum number of groups in memory. If it is reached, requests of further accounts are counted without an account.
- */
-const MAX_GROUPS = 10_000;
 /** Maximum number of events and of source addresses that one entry names. */
 export const MAX_NAMED = 100;
+
+/** A request to count. `peer` is the source address, for requests without an authenticated account. */
+type CountedRequest = Pick<IngestAudit, "account" | "eventId" | "peer"> & {
+  readonly outcome: string;
+  readonly cause?: string;
+};
+
+/** What is counted, and how the entries are signed. */
+export interface CountedRequests {
+  readonly origin: Pick<LaneEntry, "actor" | "via" | "operation">;
+  readonly lane: Pick<Lane, "sign" | "acknowledge" | "renew">;
+  /** Whether each source address has entries of its own. */
+  readonly isBySource: boolean;
+  /**
+   * Maximum number of groups in memory. If it is reached, requests of further accounts and addresses are counted
+   * together.
+   */
+  readonly maxGroups: number;
+}
+
+const ofIngestion = (signer: AuditSigner): CountedRequests => ({
+  origin: INGESTION,
+  lane: signer.lane(),
+  isBySource: false,
+  maxGroups: 10_000,
+});
 
 interface Group {
   since: number;
   readonly outcome: string;
-  readonly cause: RejectionCause | undefined;
+  readonly cause: string | undefined;
   readonly account: string | undefined;
+  readonly source: string | undefined;
   occurrences: number;
   readonly eventIds: Set<string>;
   readonly sources: Map<string, number>;
 }
 
 /**
- * Counts rejections, replays and event warnings by account and outcome. It writes the counts every second, but those of
- * requests without an account every minute.
+ * Counts requests by outcome and account or source address: rejections, replays and event warnings of ingestion, or
+ * false credentials of the admin API. It writes the counts every second, but those of requests without an account every
+ * minute.
  */
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
   readonly #signer: AuditSigner;
-  readonly #lane: Lane;
+  readonly #counted: CountedRequests;
   readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
   #groups = new Map<string, Group>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, signer: AuditSigner, onError: OnError) {
+  constructor(executor: Executor, signer: AuditSigner, onError: OnError, counted = ofIngestion(signer)) {
     this.#executor = executor;
     this.#signer = signer;
-    this.#lane = signer.lane();
+    this.#counted = counted;
     this.#onError = onError;
     this.#timer = setInterval(() => void this.flush(false), FLUSH_EVERY_MS);
     this.#timer.unref();
   }
 
-  record({ outcome, cause, account, eventId, peer }: IngestAudit): void {
-    const group = this.#group({ outcome, cause, account });
+  record({ outcome, cause, account, eventId, peer }: CountedRequest): void {
+    const source = peer === undefined ? undefined : sourceOf(peer);
+    const group = this.#group({ outcome, cause, account, source: this.#counted.isBySource ? source : undefined });
     group.occurrences++;
     if (eventId !== undefined && group.eventIds.size < MAX_NAMED) group.eventIds.add(eventId);
-    if (peer !== undefined) countSource(group, sourceOf(peer), 1);
+    if (source !== undefined) countSource(group, source, 1);
   }
 
   /**
@@ -160,10 +198,11 @@ export class BufferedAuditLog implements AuditLog {
     }
   }
 
-  #group({ outcome, cause, account }: Pick<Group, "outcome" | "cause" | "account">): Group {
+  #group({ outcome, cause, account, source }: Pick<Group, "outcome" | "cause" | "account" | "source">): Group {
     const ofAll = `${outcome}\n${cause ?? ""}\n`;
-    const groupName = `${ofAll}${account ?? ""}`;
-    const isFull = this.#groups.size >= MAX_GROUPS && !this.#groups.has(groupName);
+    const groupName = `${ofAll}${account ?? source ?? ""}`;
+    // guard: a caller with many addresses neither fills the memory nor the log
+    const isFull = this.#groups.size >= this.#counted.maxGroups && !this.#groups.has(groupName);
     const name = isFull ? ofAll : groupName;
     const existing = this.#groups.get(name);
     if (existing) return existing;
@@ -172,6 +211,7 @@ export class BufferedAuditLog implements AuditLog {
       outcome,
       cause,
       account: isFull ? undefined : account,
+      source: isFull ? undefined : source,
       occurrences: 0,
       eventIds: new Set(),
       sources: new Map(),
@@ -187,12 +227,12 @@ export class BufferedAuditLog implements AuditLog {
     );
     if (due.length === 0) return;
     for (const [name] of due) this.#groups.delete(name);
-    const signed = this.#lane.sign(due.map(([, group]) => this.#recordOf(group, now)));
+    const signed = this.#counted.lane.sign(due.map(([, group]) => this.#recordOf(group, now)));
     try {
       await insertEntries(this.#executor, signed);
-      this.#lane.acknowledge();
+      this.#counted.lane.acknowledge();
     } catch (error) {
-      this.#lane.renew();
+      this.#counted.lane.renew();
       this.#onError(error, "audit write");
       for (const [, group] of due) this.#keep(group);
     }
@@ -202,7 +242,7 @@ export class BufferedAuditLog implements AuditLog {
     const ofSources = { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) };
     const detail = { ...(cause !== undefined && { cause }), ...(sources.size > 0 && ofSources) };
     return {
-      ...INGESTION,
+      ...this.#counted.origin,
       entryId: uuidv7(now),
       at: now,
       outcome,

@@ -32,7 +32,7 @@ async function audit(event: NewEvent, afterMs: number, ...entries: Omit<IngestAu
   const log = new BufferedAuditLog(opened.system.pool, signer, (error) => {
     throw error;
   });
-  for (const entry of entries) log.record({ operation: "event.create", ...entry });
+  for (const entry of entries) log.record(entry);
   await log.close();
 }
 

@@ -5,6 +5,7 @@ import {
   type AdminProblemCode,
   type AdminViolation,
 } from "@device-risk-signals/admin-api";
+import type { FalseCredential } from "../access/identity/false-credentials.ts";
 import type { OperatorErrorCode } from "../base/errors/codes.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { translateDriverError } from "../store/postgres/errors.ts";
@@ -16,6 +17,8 @@ export class AdminError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the operation has written the audit entry about this problem. */
   isAudited = false;
+  /** What was false about the credentials of the request, if anything. */
+  readonly credential: FalseCredential | undefined;
 
   constructor(
     code: AdminProblemCode,
@@ -25,12 +28,14 @@ export class AdminError extends Error {
       /** Code of an error for operators. */
       readonly code?: OperatorErrorCode;
       readonly headers?: Readonly<Record<string, string>>;
+      readonly credential?: FalseCredential | undefined;
     } = {},
   ) {
     const problem = adminProblem(code, options.detail, options.errors);
     super(problem.detail);
     this.problem = options.code === undefined ? problem : { ...problem, code: options.code };
     this.headers = options.headers ?? {};
+    this.credential = options.credential;
   }
 }
 

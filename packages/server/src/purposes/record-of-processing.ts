@@ -25,6 +25,16 @@ export function recordOfProcessing({ purposes, actions, unmapped }: Policy): str
 | Erasure | when the period ends, on request, and again after a restore |
 
 ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), unmapped === purpose.id)).join("\n")}
+## The audit log
+
+| | |
+| --- | --- |
+| Purpose | show who read or changed personal data, and who tried to (articles 5 (2) and 32) |
+| Data subjects | the operator's staff and others who send requests to the admin API or run commands; people of the app by keyed MACs |
+| Data | person or identity, roles, operation, outcome, time, and the source address of each request to the admin API (an IPv6 address by its /64); reasons |
+| Form | source address and reason are sealed; source addresses of requests without a valid credential are in the clear |
+| Kept | with the entry, until \`drs audit prune\` deletes it by \`DRS_AUDIT_RETENTION\`; the sealed parts of an entry about an account at most \`DRS_AUDIT_REASON_RETENTION\` after the account's erasure, unless a review is open |
+
 ## Categories of data
 
 The table says what each probe may contain; the data dictionary lists every field. In addition each event holds account, action, session, the app's and the

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { FalseCredential } from "../access/identity/false-credentials.ts";
 import type { Dependencies } from "../base/dependencies/dependencies.ts";
 import type { AuditState } from "../audit/audit-watch.ts";
 import type { Extracted } from "../features/extract.ts";
@@ -13,6 +14,7 @@ export interface Metrics extends Meter {
   readonly batchCommitted: (events: number, seconds: number) => void;
   readonly payloadsCompared: (payloads: number) => void;
   readonly featuresExtracted: (extracted: Extracted) => void;
+  readonly falseCredential: (kind: FalseCredential) => void;
   readonly auditWatched: (state: AuditState) => void;
 }
 
@@ -77,6 +79,12 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     name: "drs_features_extracted_total",
     help: "Rows of features that this server stored, events that failed, and rows that a second computation contradicts.",
     labelNames: ["result"],
+    registers,
+  });
+  const falseCredentials = new Counter({
+    name: "drs_admin_false_credentials_total",
+    help: "Requests of the admin API whose credentials were missing or false, by kind.",
+    labelNames: ["kind"],
     registers,
   });
   const lag = new Gauge({
@@ -213,6 +221,9 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
       features.inc({ result: "stored" }, rows);
       features.inc({ result: "failed" }, failures);
       features.inc({ result: "different" }, differences);
+    },
+    falseCredential(kind) {
+      falseCredentials.inc({ kind });
     },
     auditWatched({ unsignedMs, sinks, verified }) {
       unsigned.set(unsignedMs / 1_000);

@@ -54,3 +54,21 @@ describe("a statement of the admin API that is cancelled", () => {
     });
   });
 });
+
+describe("false credentials at the admin API", () => {
+  it("are counted by kind, and audited at the latest when the service stops", async () => {
+    const { system, owner } = scene;
+    const serving = await startService(system, pino({ level: "silent" }));
+    const headers = { Authorization: `Bearer drs_adm_${"d".repeat(43)}` };
+    const path = "/admin/v1/session";
+    const ask = () => send({ url: serving.adminUrl, method: "GET", path, headers });
+    expect([(await ask()).status, (await ask()).status]).toEqual([401, 401]);
+    const { text } = await send({ url: serving.adminUrl, method: "GET", path: "/metrics" });
+    expect(text).toContain('drs_admin_false_credentials_total{kind="token"} 2');
+    await serving.stop();
+    const { rows } = await owner.query(
+      "select occurrences::int4, detail->'sources' as sources from audit_entry where operation = 'session.authenticate'",
+    );
+    expect(rows).toEqual([{ occurrences: 2, sources: { "127.0.0.1": 2 } }]);
+  });
+});

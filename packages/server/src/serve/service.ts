@@ -3,6 +3,8 @@ import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../base/config/config.ts";
+import { falseCredentials } from "../access/identity/false-credentials.ts";
+import { BufferedAuditLog } from "../audit/audit.ts";
 import { createAdminApi } from "../http/admin/admin-api.ts";
 import { endUngivenSessions } from "../http/admin/end-ungiven-sessions.ts";
 import { OrderWorker } from "./order-worker.ts";
@@ -66,9 +68,15 @@ export async function startService(system: System, logger: Logger, processes?: I
   const ports = surfaces.includes("admin")
     ? portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake())
     : undefined;
+  const falseLog = ports && new BufferedAuditLog(ports.pool, system.audit, onError, falseCredentials(system.audit));
+  if (falseLog) administering.add("false credentials", () => falseLog.close(system.dependencies.stopping));
   const api = ports
     ? await createAdminApi({
         ports,
+        onFalseCredential: (kind, peer) => {
+          endpoint.metrics.falseCredential(kind);
+          falseLog?.record({ outcome: "denied", cause: kind, peer });
+        },
         ...(signIn && { signIn }),
         document: ADMIN_OPENAPI_JSON,
         isClearAllowed: isLoopback(service.admin.host),

@@ -50,12 +50,13 @@ export const originOfSession = (
     : { via: "cli", actor: `${actorPrefixOf(person)}login ${sessionId})` };
 
 /** The part of the caller that audit entries contain. */
-export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Caller): Agent => ({
+export const agentOf = ({ actor, via, roles, breakGlass = false, orderId, source }: Caller): Agent => ({
   actor,
   via,
   ...(roles.length > 0 && { roles }),
   ...(breakGlass && { breakGlass }),
   ...(orderId !== undefined && { orderId }),
+  ...(source !== undefined && { source }),
 });
 
 /**

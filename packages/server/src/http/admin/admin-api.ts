@@ -24,10 +24,12 @@ import { Compile } from "typebox/compile";
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { writeAudit } from "../../audit/audit.ts";
+import type { FalseCredential } from "../../access/identity/false-credentials.ts";
 import type { AdminSessions } from "../../access/identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../../access/identity/caller.ts";
 import { parseText } from "../../ingest/parse-text.ts";
 import { RejectedRequest } from "../../ingest/request.ts";
+import { sourceOf } from "../../base/identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../../ingest/throttle.ts";
 import type { OrderRow } from "../../access/orders/admin-orders.ts";
 import type { OnError } from "../../base/ports.ts";
@@ -67,6 +69,8 @@ export interface AdminApiOptions {
   readonly isClearAllowed: boolean;
   /** How people sign in; absent if they can't. */
   readonly signIn?: SignInPorts;
+  /** Called for each request whose credentials were missing or false. @param peer the source address. */
+  readonly onFalseCredential: (kind: FalseCredential, peer: string) => void;
   /** Called with unexpected errors. */
   readonly onError: OnError;
 }
@@ -96,7 +100,10 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
     return value;
   });
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => validator(schema, httpPart ?? "body"));
-  app.setErrorHandler((error, _request, reply) => answerError(error, reply, options.onError));
+  app.setErrorHandler((error, { raw }, reply) => {
+    if (error instanceof AdminError && error.credential) options.onFalseCredential(error.credential, peerOf(raw));
+    return answerError(error, reply, options.onError);
+  });
   app.setNotFoundHandler(() => {
     throw new AdminError("not-found");
   });
@@ -298,15 +305,16 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
   return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
     const { raw } = request;
     const authentication = { pool: ports.pool, clock: ports.clock, adminSessions, origin: signIn?.origin };
-    const peer = raw.socket.remoteAddress ?? "";
+    const peer = peerOf(raw);
     // A valid credential passes, because other people at its address can't keep it from the limit.
-    const caller = await authenticate(authentication, raw).catch((error: unknown) => {
+    const authenticated = await authenticate(authentication, raw).catch((error: unknown) => {
       const waitSeconds = error instanceof AdminError ? failures.take(peer) : 0;
       // guard(false): failures of one address are limited
       // fails: packages/server/src/http/admin/requests.test.ts › fails too often
-      if (waitSeconds > 0) throw tooMany(waitSeconds);
+      if (waitSeconds > 0) throw tooMany(waitSeconds, (error as AdminError).credential);
       throw error;
     });
+    const caller = { ...authenticated, source: sourceOf(peer) };
     const { isAllowed, retryAfterSeconds } = throttle.take(caller.person);
     if (!isAllowed) throw tooMany(retryAfterSeconds);
     const scope = scopeOf(permission, caller.roles);
@@ -321,8 +329,10 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
   };
 }
 
-const tooMany = (seconds: number): AdminError =>
-  new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
+const tooMany = (seconds: number, credential?: FalseCredential): AdminError =>
+  new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) }, credential });
+
+const peerOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? "";
 
 const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial<TLSSocket>).encrypted === true;
 

@@ -9,6 +9,8 @@ import { CloseStack } from "../../runtime/close-stack.ts";
 import type { System } from "../../runtime/system.ts";
 import { createAdminServer } from "../admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../openapi.ts";
+import { falseCredentials } from "../../access/identity/false-credentials.ts";
+import { BufferedAuditLog } from "../../audit/audit.ts";
 import { issueAdminToken } from "../../access/identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
 import { createAdminApi } from "./admin-api.ts";
@@ -20,6 +22,8 @@ export interface AdminScene {
   readonly url: string;
   /** Errors that the listener reported. */
   readonly errors: unknown[];
+  /** Requests with false credentials that the audit has not written yet. */
+  readonly falseLog: BufferedAuditLog;
   /** Issues a token. By default the person of the token is named after its roles. */
   token(roles: readonly Role[], options?: TokenOptions): Promise<string>;
   client(roles: readonly Role[], options?: TokenOptions): Promise<AdminClient>;
@@ -45,6 +49,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
   const onError = (error: unknown): void => void errors.push(error);
   const connections = new CloseStack(onError);
   let server: Server;
+  let falseLog: BufferedAuditLog;
   let url = "";
   let passedMs = 0;
   let stoppedAt: number | undefined;
@@ -63,13 +68,17 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const orders = new OrderWorker({ system: system(), onError });
     connections.add("orders", () => orders.close());
+    const ports = portsOf(system(), await openAdminConnection(system(), onError, connections), () => orders.wake());
+    falseLog = new BufferedAuditLog(ports.pool, system().audit, onError, falseCredentials(system().audit));
+    connections.add("false credentials", () => falseLog.close());
     api = await createAdminApi({
       ports: {
-        ...portsOf(system(), await openAdminConnection(system(), onError, connections), () => orders.wake()),
+        ...ports,
         monotonic: { now: () => (stoppedAt ?? performance.now()) + passedMs },
       },
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
+      onFalseCredential: (cause, peer) => falseLog.record({ outcome: "denied", cause, peer }),
       onError,
       ...(signIn && { signIn: signIn(url) }),
     });
@@ -91,6 +100,9 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
       return url;
     },
     errors,
+    get falseLog() {
+      return falseLog;
+    },
     token,
     pass: (ms) => void (passedMs += ms),
     stopTime: () => {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/ports.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import type { AdminSession, AdminSessions } from "../../access/identity/admin-sessions.ts";
+import type { FalseCredential } from "../../access/identity/false-credentials.ts";
 import { findHolder, hasTokenForm } from "../../access/identity/admin-tokens.ts";
 import { type Caller, originOfSession, originOfToken } from "../../access/identity/caller.ts";
 import { cookiesOf, SESSION_COOKIE } from "../../operations/cookies.ts";
@@ -25,23 +26,23 @@ export async function authenticate(authentication: Authentication, request: Inco
   const authorizations = authorizationsOf(request);
   const cookies = authentication.origin === undefined ? [] : cookiesOf(request, SESSION_COOKIE);
   const count = authorizations.length + cookies.length;
-  if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER });
+  if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER, credential: "missing" });
   // guard(drop): a request with two credentials is refused
   // fails: packages/server/src/http/admin/requests.test.ts › two credentials
-  if (count > 1) throw invalid();
+  if (count > 1) throw invalid("several");
   const [cookie] = cookies;
   const caller =
     cookie === undefined
       ? await callerOfToken(authentication, authorizations[0] ?? "")
       : await callerOfCookie(authentication, cookie, request);
-  if (!caller) throw invalid();
+  if (!caller) throw invalid(cookie === undefined ? "token" : "cookie");
   return caller;
 }
 
 async function callerOfToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
   const [, token] = BEARER_HEADER.exec(authorization) ?? [];
   // guard: only a text of a token's form costs a statement of SQL
-  if (token === undefined || !hasTokenForm(token)) return undefined;
+  if (token === undefined || !hasTokenForm(token)) throw invalid("malformed");
   const holder = await findHolder(pool, clock, token);
   if (holder) return callerOfHolder(holder);
   const session = await adminSessions.find(pool, clock, "login", token);
@@ -76,7 +77,8 @@ function callerOfSession(session: AdminSession, kind: "console" | "login"): Call
   return { person, roles, expiresAt, ...origin, session: { id: sessionId, authenticatedAt } };
 }
 
-const invalid = (): AdminError => new AdminError("credentials-invalid", { headers: INVALID_TOKEN_HEADER });
+const invalid = (credential: FalseCredential): AdminError =>
+  new AdminError("credentials-invalid", { headers: INVALID_TOKEN_HEADER, credential });
 
 const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 

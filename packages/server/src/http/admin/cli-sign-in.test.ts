@@ -93,6 +93,11 @@ describe("a command that signs a person in", () => {
     const again = await codeFor(verifier);
     expect((await exchange(again, verifier)).status).toBe(200);
     expect((await exchange(again, verifier)).status).toBe(400);
+    await listener.falseLog.flush(true);
+    const { rows } = await scene.owner.query(
+      "select occurrences::int4 from audit_entry where operation = 'session.authenticate' and detail ->> 'cause' = 'sign-in'",
+    );
+    expect(rows).toEqual([{ occurrences: 3 }]);
   });
 
   it("can neither exchange the code after a minute, nor use it as a token", async () => {

@@ -94,6 +94,7 @@ describe("a call whose order was given", () => {
       ports: { ...ports(), pool, usesOwnerLogin: false, wakeWorker: () => (isAway = true) },
       document: "{}",
       isClearAllowed: true,
+      onFalseCredential: () => {},
       onError: (error) => void errors.push(error),
     });
     const server = createServer(api).listen(0, "127.0.0.1");

@@ -75,6 +75,52 @@ describe("a request of the admin API", () => {
     expect(headers["content-security-policy"]).toContain("default-src 'none'");
   });
 
+  it("with false credentials leaves an audit entry a minute for each kind and source address", async () => {
+    const lines = {
+      missing: {},
+      malformed: { Authorization: "Basic cm9vdDpyb290" },
+      token: { Authorization: `Bearer drs_adm_${"c".repeat(43)}` },
+    };
+    const path = "/admin/v1/session";
+    for (const headers of Object.values(lines)) {
+      for (let sent = 0; sent < 2; sent++) await send({ url: listener.url, method: "GET", path, headers });
+    }
+    await listener.falseLog.flush(true);
+    const auditor = await listener.client(["auditor"]);
+    const { entries } = await auditor.call("listAudit", { limit: 100 });
+    const left = entries.filter(({ operation }) => operation === "session.authenticate");
+    const written = { via: "api", outcome: "denied", account: null, reason: null };
+    for (const cause of Object.keys(lines)) {
+      const detail = expect.objectContaining({
+        cause,
+        sources: { "127.0.0.1": expect.any(Number) as number },
+      }) as object;
+      expect(left.filter((entry) => (entry.detail as { cause: string }).cause === cause)).toMatchObject([
+        { ...written, detail },
+      ]);
+    }
+    const { entries: ofOperator } = await (await listener.client(["operator"])).call("listAudit", {});
+    expect(ofOperator.map(({ operation }) => operation)).toContain("session.authenticate");
+    const { entries: ofAnalyst } = await (await listener.client(["analyst"])).call("listAudit", {});
+    expect(ofAnalyst.map(({ operation }) => operation)).not.toContain("session.authenticate");
+  });
+
+  it("leaves its source address in the sealed detail of its entry", async () => {
+    const analyst = await listener.client(["analyst"], { person: "of-source" });
+    await analyst.call("listEvents", { account: "customer-of-source" });
+    await analyst.call("readSession", {});
+    await expect(analyst.call("listHolds", {})).rejects.toMatchObject({ problem: { status: 403 } });
+    const { entries } = await analyst.call("listAudit", {});
+    expect(entries.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual(
+      expect.arrayContaining(["event.list done", "hold.list denied"]),
+    );
+    for (const { detail } of entries) expect(detail).toMatchObject({ source: "127.0.0.1" });
+    const ids = entries.map(({ entry_id }) => entry_id);
+    const text =
+      "select from audit_entry where entry_id = any ($1) and (detail::text || encode(record, 'escape')) like '%127.0.0.1%'";
+    expect((await scene.owner.query(text, [ids])).rowCount, "in the clear").toBe(0);
+  });
+
   it("that fails too often to authenticate has to wait, but the right token passes from the same address", async () => {
     listener.stopTime();
     const wrong = { Authorization: `Bearer drs_adm_${"b".repeat(43)}` };

@@ -77,7 +77,7 @@ describe("a person who signs in by the identity provider", () => {
         .filter(({ operation, outcome }) => operation === "session.sign_in" && outcome === "denied")
         .map(({ detail }) => detail);
     for (const role of ["operator", "privacy", "auditor"] as const)
-      expect(await refusedFor(role)).toContainEqual(identity);
+      expect(await refusedFor(role)).toContainEqual({ ...identity, source: "127.0.0.1" });
     for (const role of ["analyst", "investigator"] as const) expect(await refusedFor(role)).toEqual([]);
     const { rows } = await scene.owner.query(
       "select record, detail from audit_entry where actor like 'oidc-refused (%'",

@@ -102,7 +102,7 @@ export function addSignIn(
   const ports = { pool, clock, monotonic, keys, adminSessions };
   const throttle = failureThrottle(SIGN_INS_PER_SECOND, MAX_SIGN_IN_BURST, ports.monotonic);
   const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
-    const seconds = throttle.take(sourceOf(raw.socket.remoteAddress ?? ""));
+    const seconds = throttle.take(sourceOfRequest(raw));
     if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
   };
   const page = { onRequest: [requireNavigation, onRequest] };
@@ -130,7 +130,8 @@ export function addSignIn(
   app.get(CALLBACK_PATH, page, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
   app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE_BODY } }, async (request, reply) => {
     const { code, code_verifier: verifier } = request.body as Readonly<Record<"code" | "code_verifier", string>>;
-    return reply.type("application/json").send(JSON.stringify(await exchange(ports, code, verifier)));
+    const source = sourceOfRequest(request.raw);
+    return reply.type("application/json").send(JSON.stringify(await exchange({ ...ports, source }, code, verifier)));
   });
 }
 
@@ -155,17 +156,22 @@ async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessag
   reply.header("Set-Cookie", noCookie(SIGN_IN_COOKIE));
   const [secret, ...others] = cookiesOf(request, SIGN_IN_COOKIE);
   const attempt = secret === undefined || others.length > 0 ? undefined : await takeAttempt(pool, clock, secret);
-  if (secret === undefined || !attempt) throw new AdminError("sign-in-invalid");
+  if (secret === undefined || !attempt) throw falseSignIn();
   const query = (request.url ?? "").split("?").slice(1).join("?");
   const signedIn = await signIn.provider.redeem(query, secretsOf(secret, attempt), attempt.maxAge ?? undefined);
   if (signedIn === "client") throw new AdminError("sign-in-invalid", { detail: CLIENT_REFUSED });
   if (signedIn === "no-time") throw new AdminError("sign-in-invalid", { detail: NO_TIME });
-  if (signedIn === "answer") throw new AdminError("sign-in-invalid");
-  const person = await mapPerson(ports, signIn, signedIn);
+  if (signedIn === "answer") throw falseSignIn();
+  const source = sourceOfRequest(request);
+  const person = await mapPerson(ports, signIn, signedIn, source);
   return attempt.destination.kind === "console"
-    ? openConsole(ports, person, attempt.destination.path, cookiesOf(request, SESSION_COOKIE), reply)
+    ? openConsole({ ...ports, source }, person, attempt.destination.path, cookiesOf(request, SESSION_COOKIE), reply)
     : answerCommand(ports, person, attempt.destination, reply);
 }
+
+const falseSignIn = (): AdminError => new AdminError("sign-in-invalid", { credential: "sign-in" });
+
+const sourceOfRequest = ({ socket }: IncomingMessage): string => sourceOf(socket.remoteAddress ?? "");
 
 const CLIENT_REFUSED =
   "The identity provider does not accept this server: check DRS_OIDC_CLIENT_ID and DRS_OIDC_CLIENT_SECRET.";
@@ -181,6 +187,7 @@ async function mapPerson(
   { pool, clock, keys }: Ports,
   { roleFile, rolesClaim }: SignInPorts,
   { identity, claims, authenticatedAt }: SignedIn,
+  source: string,
 ): Promise<SignedInPerson> {
   const key = identityKey(identity);
   const mapped = mapIdentity(roleFile.current, identity, claims, rolesClaim);
@@ -190,7 +197,7 @@ async function mapPerson(
   // fails: packages/server/src/http/admin/sign-in.test.ts › has lost a role
   await inTransaction(pool, async (transaction) => {
     for (const detail of await endWiderSessions(transaction, clock, key, mapped.ok ? mapped.roles : [])) {
-      const entry = { actor, via: "console", operation: "session.revoke", outcome: "done", detail } as const;
+      const entry = { actor, via: "console", source, operation: "session.revoke", outcome: "done", detail } as const;
       await writeAudit(transaction, audit, entry);
     }
   });
@@ -199,7 +206,7 @@ async function mapPerson(
     return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
   }
   const refused = { actor: `${actorPrefixOf(REFUSED_PERSON)}${actor})`, via: "console", outcome: "denied" } as const;
-  await writeAudit(pool, audit, { ...refused, operation: SIGN_IN_OPERATION, detail: { ...identity } });
+  await writeAudit(pool, audit, { ...refused, source, operation: SIGN_IN_OPERATION, detail: { ...identity } });
   throw new AdminError("sign-in-refused", { detail: mapped.advice });
 }
 
@@ -207,7 +214,7 @@ const SIGN_IN_OPERATION = "session.sign_in";
 
 /** Starts a session with a new id, and ends earlier sessions of the browser. */
 async function openConsole(
-  { pool, clock, keys, adminSessions }: Ports,
+  { pool, clock, keys, adminSessions, source }: Ports & { readonly source: string },
   person: SignedInPerson,
   path: string,
   earlier: readonly string[],
@@ -225,6 +232,7 @@ async function openConsole(
       actor,
       via: "console",
       roles: person.roles,
+      source,
       operation: SIGN_IN_OPERATION,
       outcome: "done",
     } as const;
@@ -271,17 +279,22 @@ async function answerCommand(
   return reply.redirect(url.href, 303);
 }
 
-async function exchange({ pool, clock, keys, adminSessions }: Ports, code: string, verifier: string) {
+async function exchange(
+  { pool, clock, keys, adminSessions, source }: Ports & { readonly source: string },
+  code: string,
+  verifier: string,
+) {
   const { audit } = await keys();
   const login = await inTransaction(pool, async (transaction) => {
     const started = await adminSessions.exchange(transaction, clock, code, verifier);
     if (!started) return undefined;
     const actor = `${actorPrefixOf(started.person)}login ${started.sessionId})`;
-    const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN_OPERATION, outcome: "done" } as const;
+    const { roles } = started;
+    const entry = { actor, via: "cli", roles, source, operation: SIGN_IN_OPERATION, outcome: "done" } as const;
     await writeAudit(transaction, audit, entry);
     return started;
   });
-  if (!login) throw new AdminError("sign-in-invalid");
+  if (!login) throw falseSignIn();
   const { secret: token, person, roles, expiresAt } = login;
   return { token, person, roles, expires_at: expiresAt };
 }

@@ -104,6 +104,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "order show": [NO_ID],
   "approval approve": [NO_ID],
   "approval deny": [NO_ID],
+  "approval withdraw": [NO_ID],
   "admin-token issue": ["--person", "a", "--role", "auditor"],
   "admin-token revoke": [NO_ID],
   "session revoke": [NO_ID],

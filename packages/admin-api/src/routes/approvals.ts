@@ -67,5 +67,17 @@ export const APPROVAL_ROUTES = {
     problems: ["not-found"],
   },
   approve: { ...decision, path: "/approvals/{approval_id}/approve", summary: "Approve", operation: "approval.approve" },
+  withdrawApproval: {
+    method: "POST",
+    path: "/approvals/{approval_id}/withdraw",
+    tag: TAG,
+    summary: "Withdraw a request for an approval",
+    description: "Only the person who asked. The approval is then denied by this person.",
+    permission: "approvals.read",
+    operation: "approval.withdraw",
+    access: "change",
+    ...byId,
+    problems: ["not-found", "state-conflict"],
+  },
   deny: { ...decision, path: "/approvals/{approval_id}/deny", summary: "Deny", operation: "approval.deny" },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -68,5 +68,16 @@ export function approvalCommand(context: Context): Command {
         else print(context, `Approval ${approvalId} is ${approval.state}.`);
       });
   }
+  command
+    .command("withdraw")
+    .description("Withdraw your own request.")
+    .argument("<approval-id>", "as `list` shows it", uuid)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs approval withdraw 5f0c2b9e-…"))
+    .action(async (approvalId: string, { json = false }: JsonOption) => {
+      const approval = await call(context, "withdrawApproval", { approval_id: approvalId });
+      if (json) printJson(context, approval);
+      else print(context, `Approval ${approvalId} is withdrawn.`);
+    });
   return command;
 }

@@ -18,7 +18,10 @@ import { AdminError } from "./problem.ts";
 import { requireRecentSignIn } from "./recent-sign-in.ts";
 
 type Shown = Answer<"readApproval">;
-const shown = (row: ApprovalRow): Shown => ({ ...row, needed_roles: row.needed_roles as Role[] });
+const shown = (row: ApprovalRow): Shown => ({
+  ...row,
+  needed_roles: row.needed_roles as Role[],
+});
 
 export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller, scope, input }) => {
   const page = pageOf(input);
@@ -27,19 +30,50 @@ export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller,
   const { rows, isLast } = await approvals.list(ports.pool, ports.clock, page, person);
   const last = rows.at(-1);
   const next = isLast || !last ? null : cursorOf([last.requested_at, last.approval_id]);
-  return { answer: { approvals: rows.map(shown), next }, audit: { detail: { count: rows.length } } };
+  return {
+    answer: { approvals: rows.map(shown), next },
+    audit: { detail: { count: rows.length } },
+  };
 };
 
-export const readApproval: Operation<"readApproval"> = async ({ ports, caller, scope, input }) => {
-  const row = await requireApprovalRow(ports, input.approval_id);
-  // guard(false): a role that reads its own approvals finds no other
-  // fails: packages/server/src/http/admin/cases.test.ts › reads only their own approvals
-  if (scope === "own" && row.requested_by !== caller.person) throw noApproval(input.approval_id);
+export const readApproval: Operation<"readApproval"> = async (call) => {
+  const row = await requireVisibleRow(call);
   return { answer: shown(row), audit: { detail: { approval_id: row.approval_id } } };
 };
 
+async function requireVisibleRow({
+  ports,
+  caller,
+  scope,
+  input: { approval_id: id },
+}: OperationCall<"readApproval" | "withdrawApproval">): Promise<ApprovalRow> {
+  const row = await requireApprovalRow(ports, id);
+  // guard(false): a role that reads its own approvals finds no other
+  // fails: packages/server/src/http/admin/cases.test.ts › reads only their own approvals
+  if (scope === "own" && row.requested_by !== caller.person) throw noApproval(id);
+  return row;
+}
+
 export const approve: Operation<"approve"> = (call) => decide(call, "approved");
 export const deny: Operation<"deny"> = (call) => decide(call, "denied");
+
+export const withdrawApproval: Operation<"withdrawApproval"> = async (call) => {
+  const { ports, caller } = call;
+  const { approval_id: approvalId } = await requireVisibleRow(call);
+  const { audit, approvals } = await ports.keys();
+  await inTransaction(ports.pool, async (transaction) => {
+    if (!(await approvals.withdraw(transaction, ports.clock, approvalId, caller.person))) throw notWithdrawn();
+    const entry = { operation: "approval.withdraw", outcome: "done", approvalId, detail: { approval_id: approvalId } };
+    await writeAudit(transaction, audit, { ...agentOf(caller), ...entry });
+  });
+  return { answer: shown(await requireApprovalRow(ports, approvalId)) };
+};
+
+const notWithdrawn = (): OperatorError =>
+  new OperatorError(
+    "state-conflict",
+    "The approval can't be withdrawn: another person asked for it, or it is decided or expired. See drs approval show.",
+  );
 
 async function decide(
   { ports, caller, input }: OperationCall<"approve" | "deny">,
@@ -205,6 +239,8 @@ export async function askForApproval(
       };
       await writeAudit(transaction, audit, { ...agentOf(caller), ...refused });
     }
+    // guard: parallel requests of a person do not pass the limit together
+    await lockTransactionNamed(transaction, LOCKS.waitingApprovals, caller.person);
     const approvalId = await approvals.request(transaction, clock, { ...operation, ...asker, reason });
     const detail = { of: operation.operation, plan: operation.plan };
     const entry = { ...agentOf(caller), operation: "approval.request", outcome: "done", reason, approvalId, detail };

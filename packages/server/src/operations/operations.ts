@@ -2,7 +2,7 @@ import { listOrders, readOrder } from "./admin-orders.ts";
 import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
 import { issueAdminToken, listAdminTokens, revokeAdminToken, revokeAdminTokensOf } from "./admin-tokens.ts";
-import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
+import { approve, deny, listApprovals, readApproval, withdrawApproval } from "./approvals.ts";
 import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
 import {
@@ -70,6 +70,7 @@ export const OPERATIONS: Operations = {
   listOrders,
   readOrder,
   approve,
+  withdrawApproval,
   deny,
   listAudit,
   reviewReads,

@@ -301,6 +301,41 @@ export async function insertDecision(
   return (await query(executor, DECIDE, [approvalId, person, role, decision, decided_at, mac])).rowCount === 1;
 }
 
+const WITHDRAW = sql(
+  `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
+    select a.approval_id, $2, $3, 'denied', $4, $5
+      from approval a
+      where a.approval_id = $1 and $3 = any (a.needed_roles)
+        -- guard: only the person who asked withdraws a request
+        and a.requested_by = $2
+        and ${stateAt("$4::timestamptz")} = 'waiting'
+    on conflict do nothing`,
+  ["uuid", "text", "text", "timestamptz", "bytea"],
+);
+
+/** Denies a request for the person who asked. @param mac of the decision. @returns whether the decision counts. */
+export async function insertWithdrawal(
+  executor: Executor,
+  approvalId: string,
+  { person, role, decided_at }: ApprovalDecision,
+  mac: Buffer,
+): Promise<boolean> {
+  return (await query(executor, WITHDRAW, [approvalId, person, role, decided_at, mac])).rowCount === 1;
+}
+
+const WAITING_OF = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a
+    where a.requested_by = $2 and ${stateAt("$1::timestamptz")} = 'waiting'
+    order by a.requested_at desc, a.approval_id limit ${PAGE}`,
+  ["timestamptz", "text"],
+  TYPES,
+);
+
+/** Reads the latest hundred requests of a person that wait. A login of the database may have written them. */
+export async function listWaitingOf(executor: Executor, now: string, person: string): Promise<readonly SignedRow[]> {
+  return (await query(executor, WAITING_OF, [now, person])).rows;
+}
+
 const LIST = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
     where ($5::text is null or a.requested_by = $5)

@@ -20,8 +20,10 @@ import {
   findWaiting,
   insertApproval,
   insertDecision,
+  insertWithdrawal,
   listApprovals,
   listStored,
+  listWaitingOf,
   markUsed,
   MAX_JSON_BYTES,
   nextRequest,
@@ -31,6 +33,8 @@ import {
   type Wanted,
 } from "./approval-table.ts";
 
+/** Maximum number of requests of one person that wait at the same time. */
+const MAX_WAITING = 20;
 /** The time after a request within which it must be approved. */
 const TO_APPROVE_MS = 24 * 3_600_000;
 
@@ -130,7 +134,7 @@ export class Approvals {
   /**
    * Asks for an approval once. If the same request is already waiting, no other one is made.
    * @returns the approval's id.
-   * @throws state-conflict if the operation is too large for an approval.
+   * @throws state-conflict if the operation is too large for an approval, or too many requests of the person wait.
    */
   async request(
     executor: Executor,
@@ -143,6 +147,9 @@ export class Approvals {
       (row) => row.obtained_by === search.obtainedBy && this.#isSigned(row),
     );
     if (waiting) return waiting.approval_id;
+    const others = (await listWaitingOf(executor, search.now, wanted.person)).filter((row) => this.#isSigned(row));
+    // guard: a person can't fill the list of other people's requests
+    if (others.length >= MAX_WAITING) throw tooManyWait(others);
     const request = {
       operation: wanted.operation,
       parameters: JSON.parse(JSON.stringify(wanted.parameters)) as unknown,
@@ -244,6 +251,17 @@ export class Approvals {
     return insertDecision(executor, approvalId, made, this.#signer.signDecision(row.mac, made));
   }
 
+  /** Denies a waiting request for the person who asked. @returns whether the request was withdrawn. */
+  async withdraw(executor: Executor, clock: Clock, approvalId: string, person: string): Promise<boolean> {
+    const row = await findApproval(executor, nowOf(clock), approvalId);
+    if (!row || !this.#isSigned(row)) return false;
+    const decided = new Set(row.decisions.map(({ role }) => role));
+    const role = row.needed_roles.find((needed) => !decided.has(needed));
+    if (role === undefined) return false;
+    const made: ApprovalDecision = { person, role, decision: "denied", decided_at: nowOf(clock) };
+    return insertWithdrawal(executor, approvalId, made, this.#signer.signDecision(row.mac, made));
+  }
+
   /**
    * Lists approvals, newest first. A page that takes too long ends early, after at least one SQL statement.
    * @param person the person who asked for the approvals; by default any person.
@@ -309,6 +327,14 @@ const tooLarge = (size: number): OperatorError =>
   new OperatorError(
     "state-conflict",
     `The parameters and the plan of the operation have ${size} bytes, and an approval stores ${MAX_JSON_BYTES}: do the operation in several parts.`,
+  );
+
+const tooManyWait = (waiting: readonly SignedRow[]): OperatorError =>
+  new OperatorError(
+    "state-conflict",
+    `${waiting.length} approvals of this person wait for a decision, and no more may: ${waiting
+      .map(({ approval_id, operation }) => `${approval_id} (${operation})`)
+      .join(", ")}. Wait for a decision, or withdraw one with drs approval withdraw.`,
   );
 
 const searchOf = ({ person, obtainedBy }: Asker, clock: Clock, operation: ApprovedOperation): Wanted => ({

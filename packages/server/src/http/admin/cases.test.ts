@@ -283,6 +283,35 @@ it("an investigator reads only their own approvals", async () => {
   await expect(client.call("readApproval", { approval_id })).rejects.toMatchObject({ code: "not-found" });
 });
 
+it("a person has at most 20 approvals that wait, and withdraws one to ask for another", async () => {
+  const asker = await listener.client(["investigator"], { person: "investigator-3" });
+  const hold = { event_id: event.eventId, approver: "J. Doe", review_on: "2999-01-31" };
+  const ask = (number: number) =>
+    asker.call("addHold", { ...hold, reason: `order ${number} of the court`, approver: `A ${number}` });
+  const ids: string[] = [];
+  for (let number = 0; number < 20; number++) ids.push(await approvalNeededBy(ask(number)));
+  const refused = (await ask(20).catch((error: unknown) => error)) as AdminRequestError;
+  expect(refused).toMatchObject({ code: "state-conflict", problem: { code: "state-conflict" } });
+  for (const id of ids) expect(refused.message).toContain(`${id} (hold.add)`);
+  expect(refused.message).toContain("drs approval withdraw");
+  expect(await approvalNeededBy(ask(7)), "the same request").toBe(ids[7]);
+  await approvalNeededBy(client.call("addHold", { ...hold, reason: "order 22 of the court" }));
+
+  const approval_id = ids[3] ?? "";
+  for (const role of ["privacy", "operator"] as const) {
+    const other = await listener.client([role]);
+    await expect(other.call("withdrawApproval", { approval_id })).rejects.toMatchObject({ code: "state-conflict" });
+  }
+  await expect(client.call("withdrawApproval", { approval_id })).rejects.toMatchObject({ code: "not-found" });
+  const withdrawn = { state: "denied", denied_by: "investigator-3" };
+  expect(await asker.call("withdrawApproval", { approval_id })).toMatchObject(withdrawn);
+  expect(await decide(approval_id)).toBe(false);
+  await expect(asker.call("withdrawApproval", { approval_id })).rejects.toMatchObject({ code: "state-conflict" });
+  const { entries } = await asker.call("listAudit", {});
+  expect(entries.filter(({ operation }) => operation === "approval.withdraw")).toMatchObject([{ approval_id }]);
+  await approvalNeededBy(ask(20));
+});
+
 it("a token that another person obtained asks for approvals in the name of both people, and obtains no further token", async () => {
   const options = { person: "machine", obtainedBy: "person-operator" };
   const machine = await listener.client(["operator", "investigator"], options);

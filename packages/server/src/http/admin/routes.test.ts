@@ -62,6 +62,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listApprovals: {},
   readApproval: { approval_id: NO_ID },
   approve: { approval_id: NO_ID },
+  withdrawApproval: { approval_id: NO_ID },
   deny: { approval_id: NO_ID },
   listOrders: {},
   readOrder: { order_id: NO_ID },

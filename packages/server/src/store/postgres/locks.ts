@@ -57,6 +57,8 @@ export const LOCKS = {
   exportedAccounts: 7_236_550,
   /** One operation at a time removes events for a person, whose hash is the second number, without an approval. */
   removedEvents: 7_236_551,
+  /** One call at a time asks for an approval of a person, whose hash is the second number. */
+  waitingApprovals: 7_236_552,
   /** One call at a time closes a review, whose hash is the second number. */
   auditReviews: 7_236_541,
   /**

@@ -15,7 +15,9 @@ const shownApproval = shape("Approval", {
     description: "Roles that must approve, each by another person; with `any_role`, one of them is enough.",
   }),
   any_role: Type.Boolean({ description: "Whether one of the needed roles is enough." }),
-  reason: shownText(),
+  reason: nullable(
+    shownText("Null, except for the person who asked, the needed roles, the auditor, and commands on the database."),
+  ),
   requested_by: shownText(),
   obtained_by: nullable(
     shownText(

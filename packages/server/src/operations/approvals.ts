@@ -18,10 +18,17 @@ import { AdminError } from "./problem.ts";
 import { requireRecentSignIn } from "./recent-sign-in.ts";
 
 type Shown = Answer<"readApproval">;
-const shown = (row: ApprovalRow): Shown => ({
+const shown = (row: ApprovalRow, caller: Caller): Shown => ({
   ...row,
   needed_roles: row.needed_roles as Role[],
+  reason: seesReason(row, caller) ? row.reason : null,
 });
+
+function seesReason(row: ApprovalRow, { via, person, roles }: Caller): boolean {
+  const isAsker = row.requested_by === person || row.obtained_by === person;
+  // guard: a reason, which may name people, is not shown to roles that do not need it
+  return via === "direct" || isAsker || roles.some((role) => role === "auditor" || row.needed_roles.includes(role));
+}
 
 export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller, scope, input }) => {
   const page = pageOf(input);
@@ -31,14 +38,14 @@ export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller,
   const last = rows.at(-1);
   const next = isLast || !last ? null : cursorOf([last.requested_at, last.approval_id]);
   return {
-    answer: { approvals: rows.map(shown), next },
+    answer: { approvals: rows.map((row) => shown(row, caller)), next },
     audit: { detail: { count: rows.length } },
   };
 };
 
 export const readApproval: Operation<"readApproval"> = async (call) => {
   const row = await requireVisibleRow(call);
-  return { answer: shown(row), audit: { detail: { approval_id: row.approval_id } } };
+  return { answer: shown(row, call.caller), audit: { detail: { approval_id: row.approval_id } } };
 };
 
 async function requireVisibleRow({
@@ -66,7 +73,7 @@ export const withdrawApproval: Operation<"withdrawApproval"> = async (call) => {
     const entry = { operation: "approval.withdraw", outcome: "done", approvalId, detail: { approval_id: approvalId } };
     await writeAudit(transaction, audit, { ...agentOf(caller), ...entry });
   });
-  return { answer: shown(await requireApprovalRow(ports, approvalId)) };
+  return { answer: shown(await requireApprovalRow(ports, approvalId), caller) };
 };
 
 const notWithdrawn = (): OperatorError =>
@@ -103,7 +110,7 @@ async function decide(
       "The approval does not wait for this person: it is the person's own request, needs another role, or is decided or expired.",
     );
   }
-  return { answer: shown(await requireApprovalRow(ports, approvalId)) };
+  return { answer: shown(await requireApprovalRow(ports, approvalId), caller) };
 }
 
 /** @throws AdminError permission-missing, step-up-required */

@@ -312,6 +312,23 @@ it("a person has at most 20 approvals that wait, and withdraws one to ask for an
   await approvalNeededBy(ask(20));
 });
 
+it("the reason of an approval is shown to the person who asked, the roles that may approve, and the auditor", async () => {
+  const asker = await listener.client(["investigator"], { person: "investigator-4" });
+  const reason = "order 30 of the court";
+  const hold = { event_id: event.eventId, reason, approver: "J. Doe", review_on: "2999-01-31" };
+  const approval_id = await approvalNeededBy(asker.call("addHold", hold));
+  const shownTo = async (reader: AdminClient) => {
+    const { approvals } = await reader.call("listApprovals", { limit: 1_000 });
+    const listed = approvals.find((one) => one.approval_id === approval_id);
+    const read = await reader.call("readApproval", { approval_id });
+    expect(read).toEqual(listed);
+    return read.reason;
+  };
+  expect(await shownTo(asker)).toBe(reason);
+  for (const role of ["privacy", "auditor"] as const) expect(await shownTo(await listener.client([role]))).toBe(reason);
+  for (const role of ["operator", "analyst"] as const) expect(await shownTo(await listener.client([role]))).toBeNull();
+});
+
 it("a token that another person obtained asks for approvals in the name of both people, and obtains no further token", async () => {
   const options = { person: "machine", obtainedBy: "person-operator" };
   const machine = await listener.client(["operator", "investigator"], options);

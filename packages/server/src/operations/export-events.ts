@@ -39,6 +39,7 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
       selection,
       detail,
       account,
+      events: counts.events,
       case: opened,
       recipient,
       expiresOn: input.expires_on,
@@ -139,7 +140,13 @@ async function approvalOf(
     recipient,
     expires_on,
   };
-  const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
+  const asked = {
+    operation: "export.raw",
+    parameters,
+    plan: { ...counts },
+    events: counts.events,
+    isExact: true,
+  } as const;
   // The approval only refers to the reason of the case: an erasure of the account deletes the reason, but not the
   // approval, which more roles may read.
   // guard(drop): raw bulk export was approved

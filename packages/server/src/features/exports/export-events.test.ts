@@ -103,7 +103,40 @@ describe("an export of raw events", () => {
     );
   });
 
-  it("ends with its case", async () => {
+  it("is for the approved number of events, and needs another approval for one more", async () => {
+    await store("raw-4", true, 1);
+    const { ask, approved } = await through("ina", "investigator");
+    const opening = [
+      "case",
+      "open",
+      "--account",
+      "raw-4",
+      "--category",
+      "dispute",
+      "--reason",
+      "dispute 4713",
+      "--json",
+    ];
+    const of = String(objects((await ask(...opening)).stdout)[0]?.["case_id"]);
+    const exporting = rawOf(of, "counted.ndjson", "--account", "raw-4");
+    const idOf = ({ code, stderr }: { readonly code: number; readonly stderr: string }): string => {
+      expect(code, stderr).toBe(5);
+      return /Approval (\S+) by privacy/.exec(stderr)?.[1] ?? "";
+    };
+    const { pool, clock, approvals } = opened.system;
+    const given = idOf(await ask(...exporting));
+    await approvals.decide(pool, clock, {
+      approvalId: given,
+      roles: ["privacy"],
+      decision: "approved",
+      person: "petra",
+    });
+    await store("raw-4", true, 1);
+    expect(idOf(await ask(...exporting))).not.toBe(given);
+    expect(await approved(...exporting)).toMatchObject({ file: { rows: 2 } });
+  });
+
+  const begin = async (events: number) => {
     const { system } = opened;
     const id = await openCase(...ofAccount);
     const person = String((await done("case", "list", "--limit", "1"))[0]?.["opened_by"]);
@@ -114,11 +147,32 @@ describe("an export of raw events", () => {
       expiresOn: "2999-01-31",
       detail: {},
       account: "raw",
+      events,
       agent: DECIDER,
       case: of,
     };
     const selection = { filter: { account: "raw", to: Date.now() } };
     const parts = await beginEventExport({ ...system, onProgress: () => {} }, { ...order, selection }, async () => {});
+    return { id, parts };
+  };
+
+  it("ends before it reads more events than were counted", async () => {
+    const { id, parts } = await begin(1);
+    const read: unknown[] = [];
+    const reading = (async () => {
+      for await (const part of parts) read.push(part);
+    })();
+    await expect(reading).rejects.toMatchObject({
+      code: "state-conflict",
+      message: expect.stringContaining("more than the 1 event") as string,
+    });
+    expect(read).toEqual([]);
+    const released = "select from audit_entry where operation = 'event.export' and case_id = $1";
+    expect((await opened.owner.query(released, [id])).rowCount).toBe(0);
+  });
+
+  it("ends with its case", async () => {
+    const { id, parts } = await begin(2);
     await drs("case", "close", id);
     await expect(Array.fromAsync(parts)).rejects.toMatchObject({ code: "state-conflict" });
   });

@@ -7,6 +7,7 @@ import { writeAudit } from "../../audit/audit.ts";
 import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../../access/cases/cases.ts";
 import { openIfReadable } from "../../store/crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
+import { plural } from "../../base/messages/plural.ts";
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import {
   type EventFilter,
@@ -105,6 +106,8 @@ export interface EventExportOrder extends Recipient {
   /** The selection, for the audit. */
   readonly detail: Readonly<Record<string, unknown>>;
   readonly account: string | undefined;
+  /** The number of events that were counted and, if the export needs an approval, approved. */
+  readonly events: number;
   /** An open case of the person. */
   readonly case: CaseRow;
   readonly agent: ExportAgent;
@@ -150,6 +153,8 @@ async function* partsOf(
   const file = new MeasuredBytes();
   let [row, unreadable, held, processed] = [0, 0, 0, 0];
   for await (const page of pagesOf(pool, order.selection, PAGE_SIZE)) {
+    // guard: no byte of an event beyond the approved number is read
+    if (processed + page.length > order.events) throw moreThanCounted(order.events);
     const released = await release(ports, order, exportId, page);
     const subjects = released.flatMap(({ event }, index) => {
       const { account, purpose, action_id: actionId, event_id: eventId } = event;
@@ -233,6 +238,12 @@ async function release(
   }
   return released;
 }
+
+const moreThanCounted = (events: number): OperatorError =>
+  new OperatorError(
+    "state-conflict",
+    `The export selects more than the ${plural(events, "event")} that it was counted and approved for: the file is incomplete. Export again, with an end of the period (--to).`,
+  );
 
 const caseEnded = (): OperatorError =>
   new OperatorError(

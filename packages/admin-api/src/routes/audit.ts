@@ -30,6 +30,10 @@ export const AUDIT_ROUTES = {
     query: object({
       account: Type.Optional(account),
       event_id: Type.Optional(eventId),
+      person: Type.Optional(nonEmptyText(128, "Name of the person who acted.")),
+      operation: Type.Optional(nonEmptyText(64, "Operation, such as `event.read_raw`.")),
+      from: Type.Optional(time("Entries at this time or later.")),
+      to: Type.Optional(time("Entries before this time.")),
       limit,
       after: Type.Optional(nonEmptyText(128, "`next` of the page before, which had the same filter.")),
     }),

@@ -11,6 +11,7 @@ import type { Lane, LaneEntry } from "../store/audit-record/lane.ts";
 import { insertEntries } from "./entries.ts";
 import type { AuditSigner, NamedAccount } from "./audit-signer.ts";
 import type { Secrets } from "../store/crypto/secrets.ts";
+import { personSql } from "./actor-persons.ts";
 import { openDetail, sealDetail } from "./personal-detail.ts";
 import { decodeRecord } from "../store/audit-record/record.ts";
 import { insertReview } from "./review-table.ts";
@@ -308,6 +309,12 @@ export interface AuditFilter {
   readonly person?: string;
   /** With `person`: also the entries under this name, which no person has. */
   readonly also?: string;
+  /** Only entries of this person: of calls of the admin API, and of commands on the database under this name. */
+  readonly by?: string;
+  readonly operation?: string;
+  /** Only entries at this time or later, and before the time `until`; milliseconds since the Unix epoch. */
+  readonly since?: number;
+  readonly until?: number;
   readonly limit: number;
   /** The entry at which the list continues, and the number of this entry's rows to skip. */
   readonly from?: { readonly entryId: string; readonly skip: number };
@@ -319,13 +326,11 @@ export interface AuditFilter {
  */
 export const BATCH_WITHIN = "5 minutes";
 
-function composeAudit({ eventId, account, erased, person, also, limit, from }: AuditFilter): {
-  text: string;
-  values: unknown[];
-} {
+function composeAudit(filter: AuditFilter): { text: string; values: unknown[] } {
+  const { eventId, account, erased, person, also, by, operation, since, until, limit, from } = filter;
   const values: unknown[] = [eventId ?? null, account?.subject ?? null, limit];
   let candidates = "";
-  let ofActor = "";
+  let conditions = "";
   let start = "";
   let offset = "";
   let isShown = "true";
@@ -337,8 +342,17 @@ function composeAudit({ eventId, account, erased, person, also, limit, from }: A
     isShown = "not (a.operation in ('case.open', 'case.close') and a.event_id is not null)";
     const names = [person, ...(also === undefined ? [] : [also])].map((name) => `$${values.push(name)}`);
     // guard: an entry that a login of the database inserted is no entry of the person that it names
-    ofActor = `and l.verified is distinct from false and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) in (${names.join(", ")})`;
+    conditions = `and l.verified is distinct from false and a.via in ('api', 'console', 'cli') and ${personSql("a.actor")} in (${names.join(", ")})`;
   }
+  if (by !== undefined) {
+    const ofPerson = `${personSql("a.actor")} = $${values.push(by)}`;
+    // guard: an entry that a login of the database inserted is not found by the person that it names
+    conditions += ` and l.verified is distinct from false
+      and (a.via in ('api', 'console', 'cli') and ${ofPerson} or a.via = 'direct' and ${ofPerson})`;
+  }
+  if (operation !== undefined) conditions += ` and a.operation = $${values.push(operation)}`;
+  if (since !== undefined) conditions += ` and a.at >= to_timestamp($${values.push(since)}::float8 / 1000)`;
+  if (until !== undefined) conditions += ` and a.at < to_timestamp($${values.push(until)}::float8 / 1000)`;
   if (eventId !== undefined) {
     // Each of the three conditions uses an index. An entry of a commit batch is found by its time, because the id of an
     // event contains the time at which the event was received.
@@ -365,7 +379,7 @@ function composeAudit({ eventId, account, erased, person, also, limit, from }: A
         -- guard(true): the entry of a case of an event does not confirm whose event it is
         -- fails: packages/server/src/http/admin/restricted-events.test.ts › does not say whose event it is
         and ($2::bytea is null or ${isShown})
-        ${candidates} ${ofActor} ${start}
+        ${candidates} ${conditions} ${start}
       order by a.at desc, a.entry_id desc, m.position
       limit $3 ${offset}`;
   return { text, values };
@@ -399,6 +413,7 @@ export const auditQuery = composed(
     [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }],
     [{ person: "", limit: 1 }],
     [{ person: "", account: { name: "", subject: Buffer.alloc(0) }, erased: [], limit: 1 }],
+    [{ by: "", operation: "", since: 0, until: 0, limit: 1 }],
     [{ from: { entryId: "00000000-0000-0000-0000-000000000000", skip: 0 }, limit: 1 }],
   ],
 );

@@ -5,12 +5,16 @@ import { auditReviewCommand } from "./audit-review.ts";
 import type { Call } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { erasureLine } from "./erasure-line.ts";
-import { account, count, example, uuid } from "./options.ts";
+import { account, count, example, name, time, uuid } from "./options.ts";
 import { type Page, printList } from "./pages.ts";
 
 interface ListOptions {
   readonly event?: string;
   readonly account?: string;
+  readonly person?: string;
+  readonly operation?: string;
+  readonly from?: number;
+  readonly to?: number;
   readonly limit: number;
   readonly json?: boolean;
 }
@@ -24,13 +28,24 @@ export function auditCommand(context: Context): Command {
     .description("List audit entries, newest first.")
     .option("--event <event-id>", "only entries about this event", uuid)
     .option("--account <account>", "only entries about this account", account)
+    .option("--person <name>", "only entries of this person", name("a name", 128))
+    .option("--operation <operation>", "only this operation, such as event.read_raw", name("an operation", 64))
+    .option("--from <time>", "at this time or later: 2027-01-31 or 2027-01-31T08:00:00Z", time)
+    .option("--to <time>", "before this time", time)
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
     .option("--json", "print one JSON object per line")
-    .addHelpText("after", example("drs audit list --account customer-1 --json"))
+    .addHelpText(
+      "after",
+      example("drs audit list --account customer-1 --json", "drs audit list --person ann --from 2027-01-31"),
+    )
     .action(async (options: ListOptions) => {
       const filter = {
         ...(options.event !== undefined && { event_id: options.event }),
         ...(options.account !== undefined && { account: options.account }),
+        ...(options.person !== undefined && { person: options.person }),
+        ...(options.operation !== undefined && { operation: options.operation }),
+        ...(options.from !== undefined && { from: new Date(options.from).toISOString() }),
+        ...(options.to !== undefined && { to: new Date(options.to).toISOString() }),
       };
       let erasures: Answer<"listAudit">["erasures"] = [];
       const read = async (call: Call, page: Page) => {

@@ -32,13 +32,18 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
       erased: erased.map((mac) => mac.toString("hex")),
     }),
     ...(input.event_id !== undefined && { eventId: input.event_id }),
+    ...(input.person !== undefined && { by: input.person }),
+    ...(input.operation !== undefined && { operation: input.operation }),
+    ...(input.from !== undefined && { since: Date.parse(input.from) }),
+    ...(input.to !== undefined && { until: Date.parse(input.to) }),
     // guard(false): a caller without the auditor's role reads entries of its own
     // fails: packages/server/src/http/admin/reads.test.ts › entries of other people
     ...(scope === "own" && { person: caller.person }),
     // Who reads sessions also needs the identities that were refused, to add them to the role file.
     ...(scopeOf("admin-tokens.read", caller.roles) && { also: REFUSED_PERSON }),
   });
-  const detail = { limit, count: rows.length };
+  const { person, operation, from: since, to } = input;
+  const detail = { limit, count: rows.length, person, operation, from: since, to };
   // guard: a caller who reads only own entries does not learn who was erased
   const erasures = scope === "own" ? [] : await findErasuresWithReceipts(ports.pool, erased);
   return {

@@ -1,6 +1,6 @@
 /** Tests of what each role reads through the admin API, and of the audit entries of reads. */
 import { afterAll, describe, expect, it } from "vitest";
-import { AdminRequestError, type Answer, type Role } from "@device-risk-signals/admin-api";
+import { AdminRequestError, type Answer, type Input, type Role } from "@device-risk-signals/admin-api";
 import { send } from "../../../../../e2e/support/client.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { listAudit, writeAudit } from "../../audit/audit.ts";
@@ -88,6 +88,33 @@ describe("what the admin API shows", () => {
     expect(entries.filter(({ actor }) => !actor.startsWith(`${person} (`))).toEqual([]);
     const auditor = await listener.client(["auditor"]);
     expect((await auditor.call("listAudit", {})).entries.some(({ actor }) => actor.startsWith(person))).toBe(true);
+  });
+
+  it("finds audit entries by person, operation and time, each filter within the others", async () => {
+    const person = "found-person";
+    const own = await listener.client(["analyst"], { person });
+    await own.call("listEvents", { account: "customer-1" });
+    await own.call("listDrift", {});
+    const { pool, audit } = scene.system;
+    const direct = { actor: `${person} (uid 0)`, via: "direct", outcome: "done" } as const;
+    await writeAudit(pool, audit, { ...direct, operation: "event.list" });
+    await writeAudit(pool, audit, { ...direct, actor: `${person}-2 (uid 0)`, operation: "event.list" });
+    const auditor = await listener.client(["auditor"]);
+    const found = async (filter: Input<"listAudit">, client = auditor) =>
+      (await client.call("listAudit", filter)).entries.map(({ operation, via }) => `${operation} ${via}`);
+    expect(await found({ person })).toEqual(["event.list direct", "drift.list api", "event.list api"]);
+    expect(await found({ person, operation: "event.list" })).toEqual(["event.list direct", "event.list api"]);
+    expect(await found({ person, operation: "event.list", account: "customer-1" })).toEqual(["event.list api"]);
+    const { entries } = await auditor.call("listAudit", { person });
+    const [last, , first] = entries.map(({ at }) => at);
+    const after = new Date(Date.parse(last ?? "") + 1).toISOString();
+    expect(await found({ person, from: first ?? "", to: after })).toHaveLength(3);
+    expect(await found({ person, from: after })).toEqual([]);
+    expect(await found({ person, to: first ?? "" })).toEqual([]);
+    expect(await found({ person, from: "0000-01-01T00:00:00Z", limit: 1 })).toHaveLength(1);
+    expect(await found({ person: "person-auditor", operation: "audit.list" }, own), "of another person").toEqual([]);
+    const [listed] = (await auditor.call("listAudit", { operation: "audit.list", person: "person-auditor" })).entries;
+    expect(listed?.detail).toMatchObject({ person, from: "0000-01-01T00:00:00Z", limit: 1 });
   });
 
   it("pages through audit entries without a gap, even within an entry of several events", async () => {

@@ -53,7 +53,10 @@ async function store(
 }
 
 /** Runs `drs event get --raw` in this process. */
-async function readRaw(eventId: string): Promise<Buffer> {
+async function readRaw(
+  eventId: string,
+  { isTerminal = false, stderr = process.stderr as Writable } = {},
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _, done) {
@@ -61,7 +64,7 @@ async function readRaw(eventId: string): Promise<Buffer> {
       done();
     },
   });
-  const context = contextWith(environment, sink, process.stderr);
+  const context = { ...contextWith(environment, sink, stderr), isTerminal };
   const get = withBreakGlass(environment, ["event", "get", eventId, "--raw", "--reason", "test"]);
   const code = await runProgram(createProgram(context), get);
   expect(code).toBe(0);
@@ -140,6 +143,24 @@ describe("the exact bytes of an event come back", () => {
     const result = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a dispute"]);
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout.toString()).toBe(event);
+  });
+
+  test("with escapes of characters that could control a terminal, if standard output is one", async () => {
+    const controls = "\u007f \u0085 \u009b31m \u202e \u2066 \ufeff \u{e0001} \u2028 \\u001b[2J";
+    const event = envelope(`{"p":{"status":"success",\n\t"data":{"a":"${controls}"}}}`);
+    const eventId = await store(event);
+    let said = "";
+    const stderr = new Writable({
+      write(chunk: Buffer, _, done) {
+        said += chunk.toString();
+        done();
+      },
+    });
+    const shown = (await readRaw(eventId, { isTerminal: true, stderr })).toString();
+    expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(shown).toContain(String.raw`"\u007f \u0085 \u009b31m \u202e \u2066 \ufeff \udb40\udc01 \u2028 \u001b[2J"`);
+    expect(said).toContain("redirect standard output");
+    expect((await readRaw(eventId)).toString()).toBe(event);
   });
 
   test("only with a reason, which is audited", async () => {

@@ -121,6 +121,20 @@ export function printText({ stdout }: Context, text: string): void {
   stdout.write(`${escapeInLines(text)}\n`);
 }
 
+/**
+ * Writes exact bytes. At a terminal it shows their text with control characters as escapes, and says so on standard
+ * error.
+ */
+export async function writeExact({ stdout, stderr, isTerminal }: Context, bytes: Uint8Array): Promise<void> {
+  // guard: bytes of a client do not control the terminal of the person who reads them
+  const shown = isTerminal ? `${escapeInLines(Buffer.from(bytes).toString())}\n` : bytes;
+  await new Promise<void>((resolve, reject) => {
+    stdout.write(shown, (error) => (error ? reject(error) : resolve()));
+  });
+  if (isTerminal)
+    stderr.write("Control characters are escaped. For the exact bytes, redirect standard output to a file.\n");
+}
+
 /** Prints a value as one line of JSON. Escaped characters do not change the value. */
 export function printJson(context: Context, value: object): void {
   print(context, JSON.stringify(value));

@@ -3,7 +3,7 @@ import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { type Context, printJson, printRows } from "./context.ts";
+import { type Context, printJson, printRows, writeExact } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
 import { timelineCommand } from "./event-timeline.ts";
 import { getOnDatabase, type Listing, listOnDatabase, type Reading } from "./events-on-database.ts";
@@ -31,7 +31,7 @@ export function eventCommand(context: Context): Command {
     .command("get")
     .description("Show an event's promoted attributes, or with --raw its exact bytes. Audited.")
     .argument("<event-id>", "as the endpoint answered it", uuid)
-    .option("--raw", "write the exact bytes, and nothing else, to standard output")
+    .option("--raw", "write the exact bytes, and nothing else; at a terminal their text, escaped")
     .addOption(
       new Option("--case <case-id>", "with --raw: an open case that covers the event")
         .argParser(uuid)
@@ -60,7 +60,7 @@ export function eventCommand(context: Context): Command {
       if (!isRemote && ofCase === undefined) return getOnDatabase(opening, event_id, options, show);
       refuseRestricted(options, self);
       if (!options.raw) return show(await call(context, "readEvent", { event_id }));
-      return writeBytes(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
+      return writeExact(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
     });
 
   command
@@ -111,12 +111,6 @@ function requireReason({ includeRestricted, reason }: Reading, self: Command): v
  */
 function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
   if (includeRestricted) self.error("error: --include-restricted works only on the database, and not with --case");
-}
-
-function writeBytes({ stdout }: Context, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 function printAttributes(context: Context, event: Event, json: boolean): void {

@@ -17,7 +17,7 @@ import { inSnapshot } from "../store/postgres/database.ts";
 import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { signBreakGlassCheckpoint } from "./break-glass.ts";
 import { type AuditedRead, auditRead, withJournalApplied } from "./audit-read.ts";
-import type { Context } from "./context.ts";
+import { type Context, writeExact } from "./context.ts";
 
 /** The number of rows that one query of a long listing fetches. */
 const PAGE_SIZE = 1_000;
@@ -72,9 +72,7 @@ async function writeRaw(
 ): Promise<void> {
   const exact = await openEvent(installation, installation.pool, event);
   await audit();
-  await new Promise<void>((resolve, reject) => {
-    context.stdout.write(exact, (error) => (error ? reject(error) : resolve()));
-  });
+  await writeExact(context, exact);
 }
 
 async function showAttributes(

@@ -59,6 +59,7 @@ describe("the erasure of an account", () => {
       actions: 1,
       keys: 1,
       features: 0,
+      derived_only: 0,
       exports: [],
     });
     const file = join(scene.folder, "receipt.jws");

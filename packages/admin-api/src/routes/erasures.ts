@@ -39,6 +39,7 @@ const plan = shape("ErasurePlan", {
   actions: count(),
   keys: count("Secrets that its events are sealed under."),
   features: count("Rows of feature values, also of events that have expired."),
+  derived_only: count("Events that have expired, of which only feature values are left."),
   exports: Type.Array(exported, {
     description: "Exports that have values of the subject. The erasure opens a recall of each.",
   }),

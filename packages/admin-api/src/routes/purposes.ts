@@ -15,8 +15,10 @@ const change = Type.Union([
     change: Type.Enum(["added", "changed", "retired", "removed"]),
     members: Type.Array(shownText(), { description: "Members that differ." }),
     events: count("Events that it holds."),
-    expire_earlier: count("Those of them whose raw event or derived values expire earlier by a new period."),
-    expire_at_once: count("Those of them that the new period makes expire at once."),
+    expire_earlier: count(
+      "Events whose raw event or derived values expire earlier by a new period, also events of which only derived values are left.",
+    ),
+    expire_at_once: count("Events that a new period makes expire at once."),
   }),
   shape("ActionChange", { action_type: shownText(), from: nullable(shownText()), to: nullable(shownText()) }),
   shape("UnmappedChange", { unmapped: shownText(), from: shownText() }),

@@ -92,7 +92,7 @@ function described(change: Applied["changes"][number]): string {
   if ("unmapped" in change) return `unmapped action types: ${change.from} -> ${change.unmapped}`;
   if ("action_type" in change) return `action ${change.action_type}: ${change.from ?? "-"} -> ${change.to ?? "-"}`;
   const members = change.members.length > 0 ? ` (${change.members.join(", ")})` : "";
-  const earlier = change.expire_earlier > 0 ? `, ${change.expire_earlier} of them expire earlier` : "";
+  const earlier = change.expire_earlier > 0 ? `, ${change.expire_earlier} expire earlier` : "";
   const at_once = change.expire_at_once > 0 ? `, ${change.expire_at_once} at once` : "";
   const count = `it has ${plural(change.events, "event")}${earlier}${at_once}`;
   return `purpose ${change.purpose}: ${change.change}${members}; ${count}`;

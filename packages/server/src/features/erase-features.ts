@@ -11,7 +11,7 @@ import { receivedAtOf } from "../store/events/read-events.ts";
 import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
 import { composed, query, queryComposed, sql } from "../store/postgres/statement.ts";
 import { deleteFailures } from "./failures.ts";
-import { findFeaturePartitions } from "./feature-partitions.ts";
+import { findFeaturePartitions, findPartitionsOf } from "./feature-partitions.ts";
 
 const COUNT_FEATURES = forSubjects((where, parameters) =>
   partitionQuery(
@@ -24,18 +24,11 @@ const COUNT_FEATURES = forSubjects((where, parameters) =>
 
 /** Counts the rows of feature values of a subject, including the rows of expired events. */
 export async function countFeatures(executor: Executor, subject: EventSubject): Promise<number> {
-  const partitions = await partitionsOf(executor, subject);
+  const partitions = await findPartitionsOf(executor, subject);
   let total = 0;
   const counts = queryPartitions(executor, COUNT_FEATURES[subject.kind], partitions, subjectValues(subject));
   for await (const { features } of counts) total += features;
   return total;
-}
-
-function partitionsOf(executor: Executor, subject: EventSubject): Promise<readonly Partition[]> {
-  if (subject.kind === "purpose") return findFeaturePartitions(executor, { purpose: subject.purpose });
-  if (subject.kind !== "event") return findFeaturePartitions(executor);
-  const at = receivedAtOf(subject.eventId).getTime();
-  return findFeaturePartitions(executor, { from: at, to: at });
 }
 
 const FIND_EVENTS_OF_ACTION = partitionQuery(

@@ -1,6 +1,8 @@
 /** Partitions of feature values, and searches in them. */
 import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
 import { type Partition, PARTITION_COLUMNS, PARTITION_TYPES } from "../store/events/partition-slices.ts";
+import { receivedAtOf } from "../store/events/read-events.ts";
+import type { EventSubject } from "../store/events/search-events.ts";
 import { query, sql } from "../store/postgres/statement.ts";
 
 const ADD_FEATURE_SECRETS = sql(
@@ -45,4 +47,12 @@ export async function findFeaturePartitions(
   { purpose, from, to }: FeaturePartitionFilter = {},
 ): Promise<readonly Partition[]> {
   return (await query(executor, FIND_FEATURE_PARTITIONS, [purpose ?? null, from ?? null, to ?? null])).rows;
+}
+
+/** Finds the partitions that may contain feature values of a subject. */
+export function findPartitionsOf(executor: Executor, subject: EventSubject): Promise<readonly Partition[]> {
+  if (subject.kind === "purpose") return findFeaturePartitions(executor, { purpose: subject.purpose });
+  if (subject.kind !== "event") return findFeaturePartitions(executor);
+  const at = receivedAtOf(subject.eventId).getTime();
+  return findFeaturePartitions(executor, { from: at, to: at });
 }

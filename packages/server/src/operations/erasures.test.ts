@@ -9,6 +9,7 @@ const planWith = (exports: number): ErasurePlan => ({
   actions: 0,
   keys: 1,
   features: 0,
+  derived_only: 0,
   exports: Array.from({ length: exports }, (_, index) => ({ export_id: `export-${index}`, recipient: "r", rows: 1 })),
 });
 

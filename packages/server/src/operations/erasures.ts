@@ -212,7 +212,8 @@ export function planToApprove({ exports, ...counts }: ErasurePlan): ApprovedOper
   return { ...counts, exports: exports.slice(0, SHOWN_EXPORTS), ...(further > 0 && { further_exports: further }) };
 }
 
-const eventsOf = ({ events, held }: ErasurePlan): number => events + held;
+/** An erasure that deletes no event may refuse an account, or end its sessions: it counts as one event. */
+const eventsOf = ({ events, held, derived_only }: ErasurePlan): number => Math.max(events + held + derived_only, 1);
 
 /**
  * Accepts the loss of an entry of the journal, after a check that it is the first damaged entry. A dry run only makes

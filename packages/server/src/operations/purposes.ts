@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { requireRecovered } from "../runtime/recover.ts";
+import { countDerivedEarlier } from "../features/derived-only.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
 import type { Policy } from "../purposes/policy.ts";
@@ -53,8 +54,10 @@ export const applyPolicy: Operation<"applyPolicy"> = async (call) => {
   };
 };
 
+const COMPARING = { builtIn: BUILT_IN_PURPOSE, countDerivedEarlier } as const;
+
 const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> =>
-  inTransaction(ports.pool, (transaction) => comparePolicy(transaction, policy, BUILT_IN_PURPOSE));
+  inTransaction(ports.pool, (transaction) => comparePolicy(transaction, policy, COMPARING));
 
 async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
   const { ports, caller } = call;
@@ -69,7 +72,7 @@ async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promi
   };
   return inOwnerTransaction(ports.administration, (owner) =>
     apply(owner, installation.audit, policy, {
-      builtIn: BUILT_IN_PURPOSE,
+      ...COMPARING,
       agent: agentOf(caller),
       approvalId: approval.id,
       confirm: (changes) => confirm(owner, countEarlier(changes)),

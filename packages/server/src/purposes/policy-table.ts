@@ -125,9 +125,9 @@ export type Change =
       readonly members: readonly string[];
       /** The number of events under the purpose. */
       readonly events: number;
-      /** How many of these events have a raw event or derived values that a new period makes expire earlier. */
+      /** The number of events whose raw event or derived values expire earlier by a new period. */
       readonly expire_earlier: number;
-      /** The number of these events that expire at once and that no hold keeps. */
+      /** The number of events that expire at once and that no hold keeps. */
       readonly expire_at_once: number;
     }
   | { readonly action_type: string; readonly from: string | null; readonly to: string | null }
@@ -142,8 +142,22 @@ export interface Applied {
   readonly changes: readonly Change[];
 }
 
-export interface ApplyOptions {
+/**
+ * Counts the events of a purpose, by its code, of which only derived values are left, and which a new derived period
+ * makes expire earlier or at once.
+ */
+export type CountDerivedEarlier = (
+  executor: Executor,
+  code: number,
+  period: { readonly before: string | null; readonly after: string | null },
+) => Promise<Omit<EventCounts, "events">>;
+
+export interface CompareOptions {
   readonly builtIn: number;
+  readonly countDerivedEarlier: CountDerivedEarlier;
+}
+
+export interface ApplyOptions extends CompareOptions {
   readonly agent: Agent;
   /** Called with the changes before the policy is applied. If it throws, the policy is not applied. */
   readonly confirm?: (changes: readonly Change[]) => Promise<void>;
@@ -162,8 +176,12 @@ const INSERT_MAPPINGS = sql(
 );
 
 /** Finds the changes that a policy would make. @throws policy-incomplete, in the same cases as `applyPolicy` */
-export async function comparePolicy(transaction: Transaction, policy: Policy, builtIn: number): Promise<Applied> {
-  const { current, changes } = await compareWithCurrent(transaction, policy, builtIn);
+export async function comparePolicy(
+  transaction: Transaction,
+  policy: Policy,
+  options: CompareOptions,
+): Promise<Applied> {
+  const { current, changes } = await compareWithCurrent(transaction, policy, options);
   return { version: current.version, changes };
 }
 
@@ -178,9 +196,9 @@ export async function applyPolicy(
   executor: OwnerTransaction,
   audit: AuditSigner,
   policy: Policy,
-  { builtIn, agent, confirm, approvalId }: ApplyOptions,
+  { agent, confirm, approvalId, ...options }: ApplyOptions,
 ): Promise<Applied> {
-  const { current, changes } = await compareWithCurrent(executor, policy, builtIn);
+  const { current, changes } = await compareWithCurrent(executor, policy, options);
   if (changes.length === 0 && current.version > 0) return { version: current.version, changes };
   await confirm?.(changes);
 
@@ -211,12 +229,12 @@ export async function applyPolicy(
 async function compareWithCurrent(
   transaction: Transaction,
   policy: Policy,
-  builtIn: number,
+  { builtIn, countDerivedEarlier }: CompareOptions,
 ): Promise<{ readonly current: CurrentPolicy; readonly changes: readonly Change[] }> {
   await lockTransaction(transaction, LOCKS.policy);
   const current = await readCurrentPolicy(transaction, builtIn);
   const changes = [
-    ...(await purposeChanges(transaction, current, policy)),
+    ...(await purposeChanges(transaction, current, policy, countDerivedEarlier)),
     ...actionChanges(current, policy),
     ...unmappedChange(current, policy),
   ];
@@ -229,7 +247,12 @@ function codeOf(codes: ReadonlyMap<string, number>, id: string): number {
   return code;
 }
 
-async function purposeChanges(executor: Transaction, current: CurrentPolicy, policy: Policy): Promise<Change[]> {
+async function purposeChanges(
+  executor: Transaction,
+  current: CurrentPolicy,
+  policy: Policy,
+  countDerivedEarlier: CountDerivedEarlier,
+): Promise<Change[]> {
   const changes: Change[] = [];
   for (const purpose of policy.purposes) {
     const existing = current.purposes.find(({ id }) => id === purpose.id);
@@ -238,6 +261,13 @@ async function purposeChanges(executor: Transaction, current: CurrentPolicy, pol
     const retires = purpose.retired && members.includes("retired");
     const change = existing ? (retires ? "retired" : "changed") : "added";
     const counts = await countEvents(executor, existing, purpose);
+    // guard: derived values that outlived their events and that a policy destroys are counted as their events
+    if (existing && members.includes("derived_retention")) {
+      const period = { before: existing.derived_retention, after: purpose.derived_retention };
+      const derived = await countDerivedEarlier(releasingLocks(executor), existing.code, period);
+      counts.expire_earlier += derived.expire_earlier;
+      counts.expire_at_once += derived.expire_at_once;
+    }
     changes.push({ purpose: purpose.id, change, members, ...counts });
   }
   const inUse: string[] = [];
@@ -323,7 +353,11 @@ const COUNT_EVENTS = eventSearch(
   { events: "int8", expire_earlier: "int8", expire_at_once: "int8" },
 );
 
-type EventCounts = Pick<Extract<Change, { readonly members: unknown }>, "events" | "expire_earlier" | "expire_at_once">;
+interface EventCounts {
+  events: number;
+  expire_earlier: number;
+  expire_at_once: number;
+}
 
 /** @param purpose the new definition; `undefined` if the policy leaves the purpose out. */
 async function countEvents(

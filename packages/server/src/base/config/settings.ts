@@ -141,7 +141,7 @@ export const SETTINGS = {
     "DRS_APPROVAL_EVENTS",
     integer(0, 1_000_000_000),
     "1000",
-    "Number of events that a person may remove in 24 hours through the admin API without an approval, by erasures, by policies that make events expire earlier, and by lifted holds.",
+    "Number of events that a person may remove in 24 hours through the admin API without an approval, by erasures, by policies that make events expire earlier, and by lifted holds. An event of which only derived values are left counts too, and an erasure without events counts as one.",
   ),
   "service.openedEventsLimit": setting(
     "DRS_OPENED_EVENTS_LIMIT",

@@ -39,10 +39,10 @@ export interface FeatureScene {
   readonly applyCoverage: (coverage: object) => Promise<void>;
 }
 
-/** The hooks of a test file open and close the scene. */
-export function useFeatureScene(): FeatureScene {
+/** The hooks of a test file open and close the scene. @param settings further settings of the system. */
+export function useFeatureScene(settings: Readonly<Record<string, string>> = {}): FeatureScene {
   const folder = useFolder();
-  const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+  const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal"), ...settings }));
   const listener = useAdminListener(() => opened.system);
   const runners = new LayerRunners();
   let past: Past | undefined;

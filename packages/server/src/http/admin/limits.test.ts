@@ -150,6 +150,16 @@ describe("the events that a person removes in a day", () => {
     await erased;
   });
 
+  it("count an erasure without events as one event, because it may refuse the account", async () => {
+    const client = await signedIn("refuser-1");
+    const refuse = () => {
+      const input = { account: `account-${randomUUID()}`, refuse_later: true, unknown: true, reason: "request 17" };
+      return approvalFor(client.call("runErasure", input));
+    };
+    for (let left = 3; left > 0; left--) expect(await refuse()).toBeUndefined();
+    expect(await refuse()).toBeDefined();
+  });
+
   it("include the events of lifted holds, which need an approval beyond the limit", async () => {
     const client = await signedIn("lifter-1");
     const holding = async (events: number): Promise<string> => {

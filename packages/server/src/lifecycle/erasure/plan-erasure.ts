@@ -1,6 +1,7 @@
 import { findKeyIds } from "../../store/accounts/accounts.ts";
 import { countActions } from "../../ingest/actions/action-table.ts";
 import { findExportsToRecall } from "../../features/exports/export-table.ts";
+import { countDerivedOnly } from "../../features/derived-only.ts";
 import { countFeatures } from "../../features/erase-features.ts";
 import { countTokens } from "../../ingest/sessions/opaque-tokens.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
@@ -56,6 +57,8 @@ export interface ErasurePlan {
   readonly keys: number;
   /** Rows of feature values, including those of events that have expired. */
   readonly features: number;
+  /** Events that have expired, and of which only feature values are left. */
+  readonly derived_only: number;
   /**
    * Exports that contain rows of the subject which were not recalled yet. The erasure opens a recall for each of these
    * exports, and the recipient must then delete the rows.
@@ -79,8 +82,9 @@ export async function planErasure(
   const { events, held, still_held, released } = await countByHoldState(executor, subject);
   const features = await countFeatures(executor, subject);
   const stored = { events, held, still_held, released, idempotency_keys: events + held };
+  const derived_only = await countDerivedOnly(executor, subject);
   const exports = await findExportsToRecall(executor, subjectMac(pseudonymizer, subject));
-  const plan = { ...stored, tokens: 0, actions: 0, keys: 0, features, exports };
+  const plan = { ...stored, tokens: 0, actions: 0, keys: 0, features, derived_only, exports };
   if (subject.kind === "action") return plan;
   const ledger = await queryComposed(executor, { ...COUNT_KEYS[subject.kind], values: [...subjectValues(subject)] });
   const idempotency_keys = ledger.rows[0]?.keys ?? 0;

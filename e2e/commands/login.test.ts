@@ -7,7 +7,7 @@ import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { Browser } from "../support/browser.ts";
 import { contextWith, objects, runWithBreakGlass } from "../support/command.ts";
-import { sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
 import { runDrs } from "../support/server.ts";
 import { roleFileOf, type SignInServer, startSignInServer } from "../support/sign-in-server.ts";
@@ -169,6 +169,20 @@ describe("the role file of a server", () => {
     await until(async () => scene.server.stderr().includes(message));
   };
 
+  const count = (): number => scene.server.stderr().split("role file reloaded").length;
+  const change = async (text: string): Promise<void> => {
+    const before = count();
+    await scene.writeRoles(text);
+    scene.server.process.kill("SIGHUP");
+    await until(async () => count() > before);
+  };
+  const statusOf = async (token: string): Promise<number> =>
+    (await fetch(`${publicUrl()}/admin/v1/session`, { headers: { Authorization: `Bearer ${token}` } })).status;
+  const issue = async (person: string): Promise<string> => {
+    const args = ["admin-token", "issue", "--person", person, "--role", "auditor", "--json"];
+    return objects<{ token: string }>((await runWithBreakGlass(environment, ...args)).stdout)[0]?.token ?? "";
+  };
+
   test("is read again on SIGHUP, and an invalid file changes nothing", async () => {
     await scene.writeRoles("roles: { staff: [admin] }");
     await reload("reload role file failed");
@@ -181,19 +195,6 @@ describe("the role file of a server", () => {
 
   test("ends sessions and tokens whose person or roles it no longer gives, on SIGHUP", async () => {
     const file = roleFileOf(scene.provider.issuer);
-    const count = (): number => scene.server.stderr().split("role file reloaded").length;
-    const change = async (text: string): Promise<void> => {
-      const before = count();
-      await scene.writeRoles(text);
-      scene.server.process.kill("SIGHUP");
-      await until(async () => count() > before);
-    };
-    const statusOf = async (token: string): Promise<number> =>
-      (await fetch(`${publicUrl()}/admin/v1/session`, { headers: { Authorization: `Bearer ${token}` } })).status;
-    const issue = async (person: string): Promise<string> => {
-      const args = ["admin-token", "issue", "--person", person, "--role", "auditor", "--json"];
-      return objects<{ token: string }>((await runWithBreakGlass(environment, ...args)).stdout)[0]?.token ?? "";
-    };
     const signInAgain = async (): Promise<string> => {
       await login();
       return readToken();
@@ -209,6 +210,33 @@ describe("the role file of a server", () => {
     const second = await signInAgain();
     await change(file.replace("j.doe", "another"));
     expect(await Promise.all([second, own, machine].map(statusOf)), "a removed person").toEqual([401, 401, 200]);
+    await change(file);
+  });
+
+  test("refuses them at once although their rows are locked, and also if the server did not run when it was changed", async () => {
+    const file = roleFileOf(scene.provider.issuer);
+    const withTwo = file.replace("  staff:", "  others: [privacy]\n  staff:");
+    const statuses = (tokens: readonly string[]): Promise<number[]> => Promise.all(tokens.map(statusOf));
+    await change(withTwo);
+    await login();
+    const tokens = [await readToken(), await issue("j.doe"), await issue("machine")];
+    expect(await statuses(tokens)).toEqual([200, 200, 200]);
+
+    const owner = await connectAsOwner(environment);
+    await owner.query("begin");
+    await owner.query("select from admin_session for update");
+    await owner.query("select from admin_token for update");
+    await change(withTwo.replace("operator, privacy, auditor", "operator, auditor"));
+    expect(await statuses(tokens), "a role that another value still gives").toEqual([401, 200, 200]);
+    await change(withTwo.replace("j.doe", "another"));
+    await change(withTwo.replace("j.doe", "another"));
+    expect(await statuses(tokens), "a removed person").toEqual([401, 401, 200]);
+    await change(withTwo);
+    expect(await statuses(tokens), "given again").toEqual([200, 200, 200]);
+    await scene.writeRoles(withTwo.replace("j.doe", "another"));
+    await scene.restart();
+    expect(await statuses(tokens), "removed before a restart").toEqual([401, 401, 200]);
+    await owner.end();
     await change(file);
   });
 

@@ -11,6 +11,7 @@ export interface SignInServer {
   readonly environment: Readonly<Record<string, string>>;
   /** Replaces the role file; the server reads it on SIGHUP. */
   writeRoles(text: string): Promise<void>;
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,12 +43,18 @@ export async function startSignInServer(environment: Record<string, string>, fol
     DRS_OIDC_CLIENT_SECRET: CLIENT.secret,
     DRS_OIDC_ROLE_FILE: roleFile,
   };
-  const server = await startServer(settings);
+  let server = await startServer(settings);
   return {
-    server,
+    get server() {
+      return server;
+    },
     provider,
     environment: settings,
     writeRoles,
+    async restart() {
+      await server.stop();
+      server = await startServer(settings);
+    },
     async stop() {
       await server.stop();
       await provider.close();

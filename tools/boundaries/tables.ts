@@ -92,6 +92,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   },
   admin_session: { owner: "access/identity" },
   admin_token: { owner: "access/identity" },
+  listed_person: { owner: "access/identity" },
   sign_in_attempt: { owner: "access/identity" },
   access_case: { owner: "access/cases" },
   approval: { owner: "access/approvals" },

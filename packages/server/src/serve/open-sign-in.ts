@@ -2,7 +2,7 @@ import { CALLBACK_PATH, type SignInPorts } from "../http/admin/sign-in.ts";
 import type { CloseStack } from "../runtime/close-stack.ts";
 import type { System } from "../runtime/system.ts";
 import { identityProvider, monitorIdentityProvider } from "../access/identity/identity-provider.ts";
-import { RoleFile } from "../access/identity/role-file.ts";
+import type { RoleFile } from "../access/identity/role-file.ts";
 
 export interface SignIn extends SignInPorts {
   readonly roleFile: RoleFile;
@@ -13,11 +13,15 @@ export interface SignIn extends SignInPorts {
 /**
  * @param opened gets the monitor of the provider, to close it. The server starts even if the provider can't be reached;
  * then readiness and the log name the provider.
- * @returns `undefined` if no identity provider is configured. @throws role-file-invalid
+ * @returns `undefined` if no identity provider is configured.
  */
-export async function openSignIn({ config, dependencies }: System, opened: CloseStack): Promise<SignIn | undefined> {
+export function openSignIn(
+  { config, dependencies }: System,
+  roleFile: RoleFile | undefined,
+  opened: CloseStack,
+): SignIn | undefined {
   const { oidc, publicUrl } = config.service.admin;
-  const { issuer, clientId, clientSecret, roleFile, rolesClaim, rolesSeparator, scopes } = oidc;
+  const { issuer, clientId, clientSecret, rolesClaim, rolesSeparator, scopes } = oidc;
   // The rules between settings require all of them together.
   if (issuer === undefined || clientId === undefined || roleFile === undefined || publicUrl === undefined)
     return undefined;
@@ -32,7 +36,7 @@ export async function openSignIn({ config, dependencies }: System, opened: Close
     dependency,
   });
   const claim = { name: rolesClaim, separator: rolesSeparator };
-  const ports = { origin, hostName: hostname, provider, rolesClaim: claim, roleFile: await RoleFile.open(roleFile) };
+  const ports = { origin, hostName: hostname, provider, rolesClaim: claim, roleFile };
   const monitor = monitorIdentityProvider(dependency, provider);
   opened.add("monitor of the identity provider", () => monitor.close());
   return ports;

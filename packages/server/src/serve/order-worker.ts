@@ -7,6 +7,7 @@ import type { System } from "../runtime/system.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { findHolderById } from "../access/identity/admin-tokens.ts";
+import { areTokenPeopleGiven, isSessionGiven, type RoleMapping } from "../access/identity/role-mapping.ts";
 import { agentOf, type Caller, originOfSession, originOfToken } from "../access/identity/caller.ts";
 import {
   deleteEndedOrders,
@@ -64,12 +65,15 @@ interface Outcome {
 
 export interface OrderWorkerOptions {
   readonly system: System;
+  /** Absent if the configuration names none. */
+  readonly roleFile?: { readonly current: RoleMapping } | undefined;
   readonly onError: OnError;
 }
 
 /** Looks for orders every second, and when it is woken. */
 export class OrderWorker {
   readonly #system: System;
+  readonly #roleFile: OrderWorkerOptions["roleFile"];
   readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
   /** Running work, by route. */
@@ -85,8 +89,9 @@ export class OrderWorker {
   #isFailing = false;
   #isClosed = false;
 
-  constructor({ system, onError }: OrderWorkerOptions) {
+  constructor({ system, roleFile, onError }: OrderWorkerOptions) {
     this.#system = system;
+    this.#roleFile = roleFile;
     this.#onError = onError;
     this.#timer = setInterval(() => this.wake(), POLL_EVERY_MS);
     this.#timer.unref();
@@ -331,12 +336,17 @@ export class OrderWorker {
 
   async #holderOf({ tokenId, sessionId, requestedAt }: TakenOrder): Promise<Holder | undefined> {
     const { pool, adminSessions } = this.#system;
+    const mapping = this.#roleFile?.current;
     if (tokenId !== null) {
       const holder = await findHolderById(pool, tokenId, requestedAt);
-      return holder && { ...holder, ...originOfToken(holder.person, tokenId, holder.obtained_by) };
+      // guard: an order of a person who was removed from the role file is not applied
+      if (!holder || (mapping && !areTokenPeopleGiven(mapping, holder))) return undefined;
+      return { ...holder, ...originOfToken(holder.person, tokenId, holder.obtained_by) };
     }
     const session = await adminSessions.findById(pool, sessionId ?? "", requestedAt);
-    return session && { ...session, ...originOfSession(session.person, session.kind, session.sessionId) };
+    // guard: an order of a session whose person or roles the role file does not give now is not applied
+    if (!session || (mapping && !isSessionGiven(mapping, session))) return undefined;
+    return { ...session, ...originOfSession(session.person, session.kind, session.sessionId) };
   }
 
   #outcomeOf(state: EndState, error: OperatorError): Outcome {

@@ -19,7 +19,9 @@ import { describeDuration } from "../base/messages/duration.ts";
 import type { OnError } from "../base/ports.ts";
 import { openAdminConnection } from "../operations/admin-connection.ts";
 import { CloseStack } from "../runtime/close-stack.ts";
-import { openSignIn, type SignIn } from "./open-sign-in.ts";
+import { recordListed } from "../access/identity/admin-tokens.ts";
+import { RoleFile } from "../access/identity/role-file.ts";
+import { openSignIn } from "./open-sign-in.ts";
 import { assembleEndpoint, type Endpoint } from "../runtime/endpoint.ts";
 import { createErrorLog } from "../runtime/error-log.ts";
 import { withSurfaces } from "../runtime/served-surfaces.ts";
@@ -60,16 +62,20 @@ export async function startService(system: System, logger: Logger, processes?: I
       : await assembleWithoutIngestion(system, reports);
   serving.add("endpoint", () => endpoint.close());
 
-  const orders = surfaces.includes("worker") ? new OrderWorker({ system, onError }) : undefined;
+  const { roleFile: rolePath } = service.admin.oidc;
+  const knowsPeople = surfaces.includes("admin") || surfaces.includes("worker");
+  const roleFile = rolePath !== undefined && knowsPeople ? await RoleFile.open(rolePath) : undefined;
+  const orders = surfaces.includes("worker") ? new OrderWorker({ system, roleFile, onError }) : undefined;
   if (orders) serving.add("orders", () => orders.close());
 
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");
-  const signIn = surfaces.includes("admin") ? await openSignIn(system, administering) : undefined;
+  const signIn = surfaces.includes("admin") ? openSignIn(system, roleFile, administering) : undefined;
   const ports = surfaces.includes("admin")
     ? portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake())
     : undefined;
   const falseLog = ports && new BufferedAuditLog(ports.pool, system.audit, onError, falseCredentials(system.audit));
   if (falseLog) administering.add("false credentials", () => falseLog.close(system.dependencies.stopping));
+  if (ports && roleFile) recordPeople(ports, roleFile, onError);
   const api = ports
     ? await createAdminApi({
         ports,
@@ -127,7 +133,7 @@ export async function startService(system: System, logger: Logger, processes?: I
     reload() {
       for (const one of followed) one.reload();
       processes?.reload();
-      if (ports && signIn) reloadRoleFile(ports, signIn, reloads);
+      if (roleFile) reloadRoleFile(ports, roleFile, reloads);
       reloadKeyEncryption(system, reloads);
     },
     async stop() {
@@ -148,15 +154,20 @@ interface Reloads {
   readonly onError: OnError;
 }
 
-function reloadRoleFile(ports: AdminPorts, { roleFile }: SignIn, { logger, onError }: Reloads): void {
-  const reload = async (): Promise<void> => {
-    const before = await roleFile.reload();
-    await endUngivenSessions(ports, roleFile.current, before);
+function reloadRoleFile(ports: AdminPorts | undefined, roleFile: RoleFile, { logger, onError }: Reloads): void {
+  const follow = async (): Promise<void> => {
+    logger.info("role file reloaded");
+    if (!ports) return;
+    recordPeople(ports, roleFile, onError);
+    await endUngivenSessions(ports, roleFile.current).catch((error: unknown) => onError(error, "end sessions"));
   };
-  reload().then(
-    () => logger.info("role file reloaded"),
-    (error: unknown) => onError(error, "reload role file"),
-  );
+  roleFile.reload().then(follow, (error: unknown) => onError(error, "reload role file"));
+}
+
+/** Records the people of the role file, so that their tokens are refused after they were removed from it. */
+function recordPeople({ pool }: AdminPorts, { current }: RoleFile, onError: OnError): void {
+  const people = [...new Set([...current.former, ...current.people.values()])];
+  recordListed(pool, people).catch((error: unknown) => onError(error, "record people of role file"));
 }
 
 /** The server of the events, which does not listen yet. */

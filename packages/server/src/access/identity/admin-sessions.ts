@@ -25,6 +25,8 @@ export interface SignedInPerson {
   /** The `identityKey` of the identity with which the person signed in. */
   readonly identity: string;
   readonly roles: readonly Role[];
+  /** The `grantKey` of each value of the claim that gave the roles. */
+  readonly grants: readonly string[];
   /**
    * The time at which the person authenticated at the identity provider, in RFC 3339; `null` if the provider does not
    * report it.
@@ -45,19 +47,33 @@ export interface StartedSession extends AdminSession {
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 const INSERT_SESSION = sql(
-  `insert into admin_session (secret_hash, session_id, kind, person, identity, roles, authenticated_at, code_challenge,
-      started_at, last_used_at, expires_at, mac)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
-  ["bytea", "uuid", "text", "text", "text", "text[]", "timestamptz?", "text?", "timestamptz", "timestamptz", "bytea"],
+  `insert into admin_session (secret_hash, session_id, kind, person, identity, roles, granted_by, authenticated_at,
+      code_challenge, started_at, last_used_at, expires_at, mac)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)`,
+  [
+    "bytea",
+    "uuid",
+    "text",
+    "text",
+    "text",
+    "text[]",
+    "text[]",
+    "timestamptz?",
+    "text?",
+    "timestamptz",
+    "timestamptz",
+    "bytea",
+  ],
 );
 
-const SESSION_COLUMNS = `session_id, person, identity, roles, ${instant("authenticated_at")}, ${instant("expires_at")},
-      code_challenge, mac`;
+const SESSION_COLUMNS = `session_id, person, identity, roles, granted_by, ${instant("authenticated_at")},
+      ${instant("expires_at")}, code_challenge, mac`;
 const SESSION_TYPES = {
   session_id: "uuid",
   person: "text",
   identity: "text",
   roles: "text[]",
+  granted_by: "text[]",
   authenticated_at: "text?",
   expires_at: "text",
   code_challenge: "text?",
@@ -140,9 +156,9 @@ export async function listSessions(executor: Executor, clock: Clock, page: Keyse
 }
 
 const LIST_SIGNED_IN = sql(
-  "select session_id, identity, person, roles from admin_session where ended_at is null and expires_at > $1",
+  "select session_id, identity, person, roles, granted_by as grants from admin_session where ended_at is null and expires_at > $1",
   ["timestamptz"],
-  { session_id: "uuid", identity: "text", person: "text", roles: narrowed<Role[]>("text[]") },
+  { session_id: "uuid", identity: "text", person: "text", roles: narrowed<Role[]>("text[]"), grants: "text[]" },
 );
 
 /** The sessions that have not ended, also idle ones, and codes that were not exchanged. */
@@ -213,7 +229,7 @@ export class AdminSessions {
       expiresAt: new Date(now + LIFETIME_MS[kind]).toISOString(),
     };
     const hash = hashOf(secret);
-    const { sessionId, person, identity, roles, authenticatedAt, expiresAt } = session;
+    const { sessionId, person, identity, roles, grants, authenticatedAt, expiresAt } = session;
     await query(executor, INSERT_SESSION, [
       hash,
       sessionId,
@@ -221,6 +237,7 @@ export class AdminSessions {
       person,
       identity,
       [...roles],
+      [...grants],
       authenticatedAt,
       codeChallenge,
       nowOf(clock),
@@ -281,6 +298,7 @@ export class AdminSessions {
       person: row.person,
       identity: row.identity,
       roles: row.roles as readonly Role[],
+      grants: row.granted_by,
       authenticatedAt: row.authenticated_at,
       expiresAt: row.expires_at,
     };
@@ -291,7 +309,7 @@ export class AdminSessions {
   }
 
   #mac(hash: Buffer, kind: SessionKind, session: AdminSession, codeChallenge: string | null): Buffer {
-    const { sessionId, person, identity, roles, authenticatedAt, expiresAt } = session;
+    const { sessionId, person, identity, roles, grants, authenticatedAt, expiresAt } = session;
     const record = [
       hash.toString("hex"),
       kind,
@@ -299,6 +317,7 @@ export class AdminSessions {
       person,
       identity,
       roles,
+      grants,
       authenticatedAt,
       expiresAt,
       codeChallenge,
@@ -312,6 +331,7 @@ interface SessionRow {
   readonly person: string;
   readonly identity: string;
   readonly roles: readonly string[];
+  readonly granted_by: readonly string[];
   readonly authenticated_at: string | null;
   readonly expires_at: string;
   readonly code_challenge: string | null;

@@ -144,10 +144,14 @@ export interface AdminTokenHolder {
   readonly obtained_by: string | null;
   readonly roles: readonly Role[];
   readonly expires_at: string;
+  /** Which of the two people a role file has listed. */
+  readonly listed: readonly string[];
 }
 
+const LISTED = `array(select l.person from listed_person l
+      where l.person in (admin_token.person, admin_token.obtained_by)) as listed`;
 const FIND_TOKEN = sql(
-  `select token_id, person, obtained_by, roles, ${instant("expires_at")},
+  `select token_id, person, obtained_by, roles, ${LISTED}, ${instant("expires_at")},
       coalesce(last_used_at < $2::timestamptz - interval '1 minute', true) as is_use_due
     from admin_token where token_hash = $1
       -- guard(true): a revoked token is refused
@@ -162,15 +166,16 @@ const FIND_TOKEN = sql(
     person: "text",
     obtained_by: "text?",
     roles: "text[]",
+    listed: "text[]",
     expires_at: "text",
     is_use_due: "bool",
   },
 );
 const FIND_ACTIVE = sql(
-  `select person, obtained_by, roles from admin_token
+  `select person, obtained_by, roles, ${LISTED} from admin_token
     where token_id = $1 and revoked_at is null and issued_at <= $2 and expires_at > $2`,
   ["uuid", "timestamptz"],
-  { person: "text", obtained_by: "text?", roles: "text[]" },
+  { person: "text", obtained_by: "text?", roles: "text[]", listed: "text[]" },
 );
 
 const FIND_HOLDERS_OF_OBTAINED = sql(
@@ -198,7 +203,7 @@ export async function findHolderById(
   executor: Executor,
   tokenId: string,
   at: string,
-): Promise<Pick<AdminTokenHolder, "person" | "obtained_by" | "roles"> | undefined> {
+): Promise<Pick<AdminTokenHolder, "person" | "obtained_by" | "roles" | "listed"> | undefined> {
   const row = (await query(executor, FIND_ACTIVE, [tokenId, at])).rows[0];
   return row && { ...row, roles: row.roles as readonly Role[] };
 }
@@ -221,7 +226,16 @@ export async function findHolder(
   const now = new Date(clock.now()).toISOString();
   const row = (await query(executor, FIND_TOKEN, [hashOf(token), now])).rows[0];
   if (!row) return undefined;
-  const { token_id, person, obtained_by, roles, expires_at, is_use_due } = row;
+  const { token_id, person, obtained_by, roles, listed, expires_at, is_use_due } = row;
   if (is_use_due) await query(executor, RECORD_USE, [token_id, now]);
-  return { token_id, person, obtained_by, roles: roles as readonly Role[], expires_at };
+  return { token_id, person, obtained_by, roles: roles as readonly Role[], listed, expires_at };
+}
+
+const RECORD_LISTED = sql("insert into listed_person (person) select unnest($1::text[]) on conflict do nothing", [
+  "text[]",
+]);
+
+/** Records that a role file has listed the people. */
+export async function recordListed(executor: Executor, people: readonly string[]): Promise<void> {
+  await query(executor, RECORD_LISTED, [[...people]]);
 }

@@ -17,15 +17,11 @@ export class RoleFile {
     return new RoleFile(path, await readMapping(path));
   }
 
-  /**
-   * Reads the file again.
-   * @returns the previous mapping. @throws role-file-invalid; the previous mapping then stays active.
-   */
-  async reload(): Promise<RoleMapping> {
+  /** Reads the file again. @throws role-file-invalid; the previous mapping then stays active. */
+  async reload(): Promise<void> {
     const mapping = await readMapping(this.#path);
-    const before = this.current;
-    this.current = mapping;
-    return before;
+    const { people, former } = this.current;
+    this.current = { ...mapping, former: new Set([...former, ...people.values()]) };
   }
 }
 

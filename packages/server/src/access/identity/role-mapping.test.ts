@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { mapIdentity, readRoleMapping, type RoleMapping, type RolesClaim } from "./role-mapping.ts";
+import {
+  areTokenPeopleGiven,
+  identityKey,
+  isSessionGiven,
+  mapIdentity,
+  readRoleMapping,
+  type RoleMapping,
+  type RolesClaim,
+} from "./role-mapping.ts";
 
 const ISSUER = "https://login.example";
 const FILE = `
@@ -32,7 +40,7 @@ const signIn = (claims: Record<string, unknown>, sub = "1", file = FILE, claim =
 describe("a person who signs in", () => {
   test("has the roles of every value of the claim, each role once", () => {
     const groups = ["drs-analysts", "drs-privacy", "other"];
-    expect(signIn({ groups })).toEqual({ ok: true, person: "j.doe", roles: ["analyst", "privacy", "auditor"] });
+    expect(signIn({ groups })).toMatchObject({ ok: true, person: "j.doe", roles: ["analyst", "privacy", "auditor"] });
     expect(signIn({ groups: "drs-analysts" })).toMatchObject({ roles: ["analyst"] });
   });
 
@@ -180,3 +188,47 @@ function identity(sub: string): string {
 function person(name: string, identities: string): string {
   return `roles: { a: [analyst] }\npeople:\n  - { person: "${name}", identities: [${identities}] }`;
 }
+
+describe("a session", () => {
+  const identity = { issuer: ISSUER, sub: "1" };
+  const sessionOf = (groups: readonly string[], file = FILE, of = identity) => {
+    const mapped = mapIdentity(mappingOf(file), of, { groups }, claimOf("groups"));
+    if (!mapped.ok) throw new Error(mapped.advice);
+    return { ...mapped, identity: identityKey(of) };
+  };
+
+  test("is given while the file gives its identity the same person, and its values the same roles", () => {
+    const session = sessionOf(["drs-privacy", "other"]);
+    const isGiven = (file: string): boolean => isSessionGiven(mappingOf(file), session);
+    expect(isGiven(FILE)).toBe(true);
+    expect(isGiven(FILE.replace("[analyst]", "[operator]")), "another value").toBe(true);
+    expect(isGiven(FILE.replace("[privacy, auditor]", "[privacy, auditor, operator]")), "a further role").toBe(true);
+    expect(isGiven(FILE.replace("[privacy, auditor]", "[privacy]")), "one role less").toBe(false);
+    expect(isGiven(FILE.replace("[analyst]", "[auditor]").replace("[privacy, auditor]", "[privacy]"))).toBe(false);
+    expect(isGiven(FILE.replace("j.doe", "a.smith")), "renamed").toBe(false);
+    expect(isGiven(FILE.replace('sub: "1"', 'sub: "3"')), "removed").toBe(false);
+  });
+
+  test("of an unlisted identity is given while the file admits unlisted ones", () => {
+    const admitting = `${FILE}unlisted: admit\n`;
+    const session = sessionOf(["drs-analysts"], admitting, { issuer: ISSUER, sub: "9" });
+    expect(isSessionGiven(mappingOf(admitting), session)).toBe(true);
+    expect(isSessionGiven(mappingOf(FILE), session)).toBe(false);
+  });
+});
+
+describe("an admin token", () => {
+  const mapping = { ...mappingOf(FILE), former: new Set(["a.smith"]) };
+
+  test.each([
+    ["of a listed person", "j.doe", null, [], true],
+    ["of a machine that no file has listed", "machine", null, [], true],
+    ["that a listed person obtained for a machine", "machine", "j.doe", ["j.doe"], true],
+    ["of a person whom this process has seen removed", "a.smith", null, [], false],
+    ["of a person who was removed before this process started", "b.jones", null, ["b.jones"], false],
+    ["that a removed person obtained", "machine", "b.jones", ["b.jones"], false],
+    ["of an unlisted person, whom the file does not admit", "oidc-0123456789abcdef", null, [], false],
+  ])("%s is given: %#", (_, person, obtained_by, listed, expected) => {
+    expect(areTokenPeopleGiven(mapping, { person, obtained_by, listed })).toBe(expected);
+  });
+});

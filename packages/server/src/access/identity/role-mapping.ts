@@ -22,6 +22,8 @@ export interface RoleMapping {
    * person.
    */
   readonly admitsUnlisted: boolean;
+  /** The people whom earlier versions of the file listed, as far as this process has read them. */
+  readonly former: ReadonlySet<string>;
 }
 
 export type RoleMappingResult =
@@ -61,6 +63,7 @@ export function readRoleMapping(text: string): RoleMappingResult {
     roles: readRoles(content["roles"], report),
     people: readPeople(content["people"] ?? [], report),
     admitsUnlisted: unlisted === "admit",
+    former: new Set<string>(),
   };
   return problems.length === 0 ? { ok: true, mapping } : { ok: false, problems };
 }
@@ -153,8 +156,7 @@ export type Claims = Readonly<Record<string, unknown>>;
  * contains at most issuer and subject, for the role file.
  */
 export type Mapped =
-  | { readonly ok: true; readonly person: string; readonly roles: readonly Role[] }
-  | { readonly ok: false; readonly advice: string };
+  ({ readonly ok: true } & Omit<SignedInSession, "identity">) | { readonly ok: false; readonly advice: string };
 
 /** The claim of the ID token whose values the role file maps to roles. */
 export interface RolesClaim {
@@ -176,9 +178,10 @@ export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Cl
   }
   const values = valuesOf(claims, claim);
   if (!values.ok) return values;
-  const roles = ROLE_NAMES.filter((role) => values.values.some((value) => mapping.roles.get(value)?.includes(role)));
+  const granting = values.values.filter((value) => mapping.roles.has(value));
+  const roles = ROLE_NAMES.filter((role) => granting.some((value) => mapping.roles.get(value)?.includes(role)));
   if (roles.length === 0) return refused(`The role file gives a role to no value of the claim ${claim.name}.`);
-  return { ok: true, person: listed ?? unlistedName(key), roles };
+  return { ok: true, person: listed ?? unlistedName(key), roles, grants: granting.map(grantKey) };
 }
 
 /**
@@ -198,30 +201,47 @@ export interface SignedInSession {
   readonly identity: string;
   readonly person: string;
   readonly roles: readonly Role[];
+  /** The `grantKey` of each value of the claim that gave the roles. */
+  readonly grants: readonly string[];
+}
+
+/** A hash of a value of the claim, which may be the subject of a person. */
+const grantKey = (value: string): string => createHash("sha256").update(value).digest("hex");
+
+/** Whether the mapping still gives a session its person, and its roles by the values that it had at the sign-in. */
+export function isSessionGiven(mapping: RoleMapping, { identity, person, roles, grants }: SignedInSession): boolean {
+  const name = mapping.people.get(identity) ?? (mapping.admitsUnlisted ? unlistedName(identity) : undefined);
+  if (name !== person) return false;
+  const given = new Set([...mapping.roles].flatMap(([value, of]) => (grants.includes(grantKey(value)) ? of : [])));
+  return roles.every((role) => given.has(role));
+}
+
+/** The people of an admin token. */
+export interface TokenPeople {
+  readonly person: string;
+  readonly obtained_by: string | null;
+  /** Which of them a role file has listed, as the database says. */
+  readonly listed: readonly string[];
 }
 
 /**
- * Whether a changed mapping still gives a session its person and its roles. The values of the claim are not stored.
- * Therefore a role that the change took from any value is given to no session.
- * @param before the mapping before the change.
+ * Whether the mapping still knows the people of an admin token. A machine, or a person whom no role file has ever
+ * listed, needs no role file.
  */
-export function isStillGiven(mapping: RoleMapping, before: RoleMapping, session: SignedInSession): boolean {
-  const { identity, person, roles } = session;
-  const name = mapping.people.get(identity) ?? (mapping.admitsUnlisted ? unlistedName(identity) : undefined);
-  // guard: a person who was removed from the role file, or renamed, keeps no session
-  if (name !== person) return false;
-  const given = new Set([...mapping.roles.values()].flat());
-  const taken = new Set(
-    [...before.roles].flatMap(([value, had]) => had.filter((role) => !mapping.roles.get(value)?.includes(role))),
-  );
-  return roles.every((role) => given.has(role) && !taken.has(role));
+export function areTokenPeopleGiven(mapping: RoleMapping, { person, obtained_by, listed }: TokenPeople): boolean {
+  const isGiven = (name: string): boolean => {
+    if (isListed(mapping, name)) return true;
+    if (name.startsWith(UNLISTED_PERSON_PREFIX)) return mapping.admitsUnlisted;
+    return !mapping.former.has(name) && !listed.includes(name);
+  };
+  return isGiven(person) && (obtained_by === null || isGiven(obtained_by));
 }
 
-/** The people whom a changed mapping no longer lists. */
-export function removedPeople(mapping: RoleMapping, before: RoleMapping): readonly string[] {
-  const listed = new Set(mapping.people.values());
-  return [...new Set(before.people.values())].filter((person) => !listed.has(person));
-}
+/** The people whom an earlier version of the file listed, and the mapping does not. */
+export const removedPeople = (mapping: RoleMapping): readonly string[] =>
+  [...mapping.former].filter((person) => !isListed(mapping, person));
+
+const isListed = ({ people }: RoleMapping, name: string): boolean => new Set(people.values()).has(name);
 
 const refused = (advice: string) => ({ ok: false, advice }) as const;
 

@@ -304,7 +304,9 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
   };
   return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
     const { raw } = request;
-    const authentication = { pool: ports.pool, clock: ports.clock, adminSessions, origin: signIn?.origin };
+    const { pool, clock } = ports;
+    const mapping = signIn?.roleFile.current;
+    const authentication = { pool, clock, adminSessions, origin: signIn?.origin, mapping };
     const peer = peerOf(raw);
     // A valid credential passes, because other people at its address can't keep it from the limit.
     const authenticated = await authenticate(authentication, raw).catch((error: unknown) => {

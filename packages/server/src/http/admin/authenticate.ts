@@ -5,6 +5,7 @@ import type { Executor } from "../../store/postgres/executor.ts";
 import type { AdminSession, AdminSessions } from "../../access/identity/admin-sessions.ts";
 import type { FalseCredential } from "../../access/identity/false-credentials.ts";
 import { findHolder, hasTokenForm } from "../../access/identity/admin-tokens.ts";
+import { areTokenPeopleGiven, isSessionGiven, type RoleMapping } from "../../access/identity/role-mapping.ts";
 import { type Caller, originOfSession, originOfToken } from "../../access/identity/caller.ts";
 import { cookiesOf, SESSION_COOKIE } from "../../operations/cookies.ts";
 import { AdminError } from "../../operations/problem.ts";
@@ -15,6 +16,8 @@ export interface Authentication {
   readonly adminSessions: AdminSessions;
   /** The origin of the console's pages. It is absent if no person can sign in, and then no cookie is a credential. */
   readonly origin?: string | undefined;
+  /** What the role file gives now; absent if there is none. */
+  readonly mapping?: RoleMapping | undefined;
 }
 
 const BEARER_HEADER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -39,14 +42,14 @@ export async function authenticate(authentication: Authentication, request: Inco
   return caller;
 }
 
-async function callerOfToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
+async function callerOfToken({ pool, clock, adminSessions, mapping }: Authentication, authorization: string) {
   const [, token] = BEARER_HEADER.exec(authorization) ?? [];
   // guard: only a text of a token's form costs a statement of SQL
   if (token === undefined || !hasTokenForm(token)) throw invalid("malformed");
   const holder = await findHolder(pool, clock, token);
-  if (holder) return callerOfHolder(holder);
-  const session = await adminSessions.find(pool, clock, "login", token);
-  return session && callerOfSession(session, "login");
+  // guard: a person who was removed from the role file has no token, even if its row could not be changed
+  if (holder) return mapping && !areTokenPeopleGiven(mapping, holder) ? undefined : callerOfHolder(holder);
+  return callerOfSession(mapping, await adminSessions.find(pool, clock, "login", token), "login");
 }
 
 function callerOfHolder({
@@ -60,18 +63,23 @@ function callerOfHolder({
 }
 
 async function callerOfCookie(
-  { pool, clock, adminSessions, origin }: Authentication,
+  { pool, clock, adminSessions, origin, mapping }: Authentication,
   cookie: string,
   request: IncomingMessage,
 ) {
   // guard(drop): no page of another site acts by a browser's cookie
   // fails: packages/server/src/http/admin/sign-in.test.ts › another site
   if (!isSafe(request) && !isFromConsole(request, origin)) throw new AdminError("cross-site");
-  const session = await adminSessions.find(pool, clock, "console", cookie);
-  return session && callerOfSession(session, "console");
+  return callerOfSession(mapping, await adminSessions.find(pool, clock, "console", cookie), "console");
 }
 
-function callerOfSession(session: AdminSession, kind: "console" | "login"): Caller {
+function callerOfSession(
+  mapping: RoleMapping | undefined,
+  session: AdminSession | undefined,
+  kind: "console" | "login",
+): Caller | undefined {
+  // guard: a session has no person and no role that the role file does not give now, even if its row could not be changed
+  if (!session || (mapping && !isSessionGiven(mapping, session))) return undefined;
   const { person, roles, expiresAt, sessionId, authenticatedAt } = session;
   const origin = originOfSession(person, kind, sessionId);
   return { person, roles, expiresAt, ...origin, session: { id: sessionId, authenticatedAt } };

@@ -13,6 +13,7 @@ async function signedIn(person: string) {
     person,
     identity: "0".repeat(64),
     roles: ["privacy"],
+    grants: [],
     authenticatedAt: new Date(clock.now()).toISOString(),
   });
   return createAdminClient({ url: scene.listener.url, token: secret });

@@ -32,6 +32,7 @@ async function signedIn(person: string): Promise<AdminClient> {
     person,
     identity: "0".repeat(64),
     roles: ["privacy"],
+    grants: [],
     authenticatedAt: new Date(clock.now()).toISOString(),
   });
   return createAdminClient({ url: listener.url, token: secret });

@@ -3,14 +3,28 @@ import { describe, expect, it } from "vitest";
 import { until } from "../../../../../e2e/support/embedded.ts";
 import { listAudit } from "../../audit/audit.ts";
 import { endSession } from "../../access/identity/admin-sessions.ts";
-import { revokeAdminToken } from "../../access/identity/admin-tokens.ts";
+import { recordListed, revokeAdminToken } from "../../access/identity/admin-tokens.ts";
+import { readRoleMapping } from "../../access/identity/role-mapping.ts";
 import type { Caller } from "../../access/identity/caller.ts";
 import { HOUR_MS, useOrderScene } from "./order-scene.fixture.ts";
 import { placeOrder } from "../../operations/admin-orders.ts";
 import { readHealth } from "../../operations/health.ts";
 
-const { scene, errors, ports, stopWorker, callerOf, place, find, ended, audited, take, takeChecked, change } =
-  useOrderScene();
+const {
+  scene,
+  errors,
+  ports,
+  startWorker,
+  stopWorker,
+  callerOf,
+  place,
+  find,
+  ended,
+  audited,
+  take,
+  takeChecked,
+  change,
+} = useOrderScene();
 
 const checkOf = async (id: string) =>
   (await scene.owner.query("select checked_at, check_mac from drs.admin_order where order_id = $1", [id])).rows[0] as {
@@ -70,7 +84,13 @@ describe("an order", () => {
     const { adminSessions, pool, clock } = scene.system;
     const signIn = async (minutesAgo: number): Promise<Caller> => {
       const authenticatedAt = new Date(clock.now() - minutesAgo * 60_000).toISOString();
-      const signedIn = { person: "of-session", identity: "i", roles: ["operator"], authenticatedAt } as const;
+      const signedIn = {
+        person: "of-session",
+        identity: "i",
+        roles: ["operator"],
+        grants: [],
+        authenticatedAt,
+      } as const;
       const { sessionId: id } = await adminSessions.start(pool, clock, "login", signedIn);
       return { ...signedIn, via: "cli", actor: `of-session (login ${id})`, session: { id, authenticatedAt } };
     };
@@ -83,6 +103,31 @@ describe("an order", () => {
       await until(async () => (await find(id))?.ended_at !== null);
       expect(await find(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
     }
+  });
+
+  it("of a person or a session that the role file no longer gives is refused", async () => {
+    const file = readRoleMapping("roles: { staff: [operator] }");
+    if (!file.ok) throw new Error(file.problems.join("\n"));
+    const { adminSessions, pool, clock } = scene.system;
+    const signedIn = {
+      person: "of-file",
+      identity: "i",
+      roles: ["operator"],
+      grants: [],
+      authenticatedAt: null,
+    } as const;
+    const { sessionId: id } = await adminSessions.start(pool, clock, "login", signedIn);
+    const session = { id, authenticatedAt: null };
+    const ofSession = await place({ ...signedIn, via: "cli", actor: `of-file (login ${id})`, session }, "runRetention");
+    const ofToken = await place(await callerOf("of-former", ["operator"]), "runRetention");
+    const ofMachine = await place(await callerOf("of-machine", ["operator"]), "runRetention");
+    await recordListed(pool, ["of-former"]);
+    startWorker(scene.system, file.mapping);
+    for (const order of [ofSession, ofToken, ofMachine])
+      await until(async () => (await find(order))?.ended_at !== null);
+    const refused = { state: "refused", problem: { code: "order-refused" } };
+    expect(await Promise.all([ofSession, ofToken].map(find))).toMatchObject([refused, refused]);
+    expect(await find(ofMachine)).toMatchObject({ state: "done" });
   });
 
   it("that was given more than an hour ago is refused", async () => {

@@ -6,6 +6,7 @@ import { type TestSystem, useTestSystem } from "../../../../../e2e/support/test-
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
 import type { System } from "../../runtime/system.ts";
 import { listAudit } from "../../audit/audit.ts";
+import type { RoleMapping } from "../../access/identity/role-mapping.ts";
 import { issueAdminToken } from "../../access/identity/admin-tokens.ts";
 import type { Caller } from "../../access/identity/caller.ts";
 import {
@@ -29,7 +30,7 @@ export interface OrderScene {
   /** Errors that workers reported. A test removes the errors that it expects. */
   readonly errors: unknown[];
   readonly ports: () => AdminPorts;
-  readonly startWorker: (system?: System) => void;
+  readonly startWorker: (system?: System, mapping?: RoleMapping) => void;
   readonly stopWorker: () => Promise<void>;
   /** A caller with an admin token of these roles, which was issued `hoursAgo` hours ago, by default 3. */
   readonly callerOf: (
@@ -76,8 +77,9 @@ export function useOrderScene(): OrderScene {
     expect(errors.splice(0)).toEqual([]);
   });
 
-  const startWorker = (system = scene.system): void => {
-    worker = new OrderWorker({ system, onError: (error) => void errors.push(error) });
+  const startWorker: OrderScene["startWorker"] = (system = scene.system, mapping?) => {
+    const roleFile = mapping && { current: mapping };
+    worker = new OrderWorker({ system, roleFile, onError: (error) => void errors.push(error) });
   };
   const find: OrderScene["find"] = async (id) => {
     const row = await findAdminOrder(scene.system.pool, scene.system.clock, id);

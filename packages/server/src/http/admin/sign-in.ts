@@ -203,7 +203,8 @@ async function mapPerson(
   });
   if (mapped.ok) {
     const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
-    return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
+    const { person, roles, grants } = mapped;
+    return { person, roles, grants, identity: key, authenticatedAt: at };
   }
   const refused = { actor: `${actorPrefixOf(REFUSED_PERSON)}${actor})`, via: "console", outcome: "denied" } as const;
   await writeAudit(pool, audit, { ...refused, source, operation: SIGN_IN_OPERATION, detail: { ...identity } });

@@ -203,7 +203,7 @@ const LISTED: readonly (readonly [table: string, row: string])[] = [
   ],
   [
     "admin_session",
-    "(secret_hash, session_id, kind, person, identity, roles, started_at, last_used_at, expires_at, mac) values (uuid_send(gen_random_uuid()), gen_random_uuid(), 'login', 'ann', 'i', '{auditor}', $1, '2026-01-31', '2026-02-01', '')",
+    "(secret_hash, session_id, kind, person, identity, roles, granted_by, started_at, last_used_at, expires_at, mac) values (uuid_send(gen_random_uuid()), gen_random_uuid(), 'login', 'ann', 'i', '{auditor}', '{}', $1, '2026-01-31', '2026-02-01', '')",
   ],
   [
     "access_case",

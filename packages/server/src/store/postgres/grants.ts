@@ -107,6 +107,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   retention_effect: {},
   data_request: toRoles(READ, "drs_service", "drs_admin"),
   admin_token: toRoles([...READ, columns("update", "last_used_at, revoked_at")], "drs_service", "drs_admin"),
+  listed_person: toRoles(APPEND, "drs_service", "drs_admin"),
   admin_session: toRoles([...APPEND, columns("update", "last_used_at, ended_at")], "drs_service", "drs_admin"),
   sign_in_attempt: toRoles([...APPEND, "delete"], "drs_service", "drs_admin"),
   access_case: toRoles([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),

@@ -707,6 +707,12 @@ create table admin_token (
   check (expires_at <= issued_at + interval '90 days')
 );
 
+-- The people whom a role file has listed. A token of a person who is no longer listed is refused; a token of a machine,
+-- which no role file lists, is not.
+create table listed_person (
+  person text primary key
+);
+
 -- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a
 -- key that the database does not hold: a stolen serving login can't write a session that servers accept. A row is kept
 -- until it has expired: if it were deleted and inserted again, a session that had ended would be active again.
@@ -718,6 +724,8 @@ create table admin_session (
   -- A hash of issuer and subject.
   identity text not null,
   roles text[] not null check (cardinality(roles) > 0),
+  -- Hashes of the values of the claim that gave the roles.
+  granted_by text[] not null,
   authenticated_at timestamptz,
   code_challenge text,
   started_at timestamptz not null,

@@ -175,6 +175,17 @@ describe("a command that signs a person in", () => {
     expect((await new Browser().request(beginUrl({}))).status).toBe(200);
   });
 
+  it("works while another program at its address fails at every limit", async () => {
+    listener.stopTime();
+    const failing = (): Promise<number>[] => [
+      exchange("false", "v".repeat(43)).then(({ status }) => status),
+      new Browser().request(`${listener.url}/admin/v1/sign-in/callback`).then(({ status }) => status),
+    ];
+    for (let left = 61; left > 0; left--) await Promise.all(failing());
+    expect(await Promise.all(failing())).toEqual([429, 429]);
+    expect(await status(await login())).toBe(200);
+  });
+
   it.each([
     ["a redirect to another host", { redirect_uri: "https://evil.example/" }],
     ["a short state", { state: "short" }],

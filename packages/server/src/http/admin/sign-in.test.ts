@@ -349,10 +349,10 @@ describe("the pages of the sign-in", () => {
     ).resolves.toBeDefined();
   });
 
-  it("make a source address that begins too many sign-ins wait", async () => {
+  it.each(["/sign-in", "/sign-in/callback"])("make a source address wait that asks too often: %s", async (page) => {
     const statuses: number[] = [];
     for (let round = 0; round < 80 && !statuses.includes(429); round++) {
-      statuses.push((await new Browser().request(at("/sign-in/callback"))).status);
+      statuses.push((await new Browser().request(at(page))).status);
     }
     expect(statuses).toContain(429);
   });

@@ -7,7 +7,6 @@ import { BASE_PATH } from "@device-risk-signals/admin-api";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeAudit } from "../../audit/audit.ts";
-import { sourceOf } from "../../base/identifiers/source-address.ts";
 import {
   type AdminSessions,
   endSession,
@@ -31,7 +30,7 @@ import {
   secretsOf,
   takeAttempt,
 } from "../../access/identity/sign-in-attempts.ts";
-import { failureThrottle } from "../../ingest/throttle.ts";
+import { type FailureThrottle, failureThrottle } from "../../ingest/throttle.ts";
 import { inTransaction } from "../../store/postgres/database.ts";
 import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "../../operations/cookies.ts";
 import type { AdminPorts } from "../../operations/ports.ts";
@@ -100,13 +99,18 @@ export function addSignIn(
   signIn: SignInPorts,
 ): void {
   const ports = { pool, clock, monotonic, keys, adminSessions };
-  const throttle = failureThrottle(SIGN_INS_PER_SECOND, MAX_SIGN_IN_BURST, ports.monotonic);
-  const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
-    const seconds = throttle.take(sourceOfRequest(raw));
-    if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
-  };
-  const page = { onRequest: [requireNavigation, onRequest] };
-  app.get(SIGN_IN_PATH, { ...page, schema: { querystring: SIGN_IN_QUERY } }, async (request, reply) => {
+  const begins = failureThrottle(SIGN_INS_PER_SECOND, MAX_SIGN_IN_BURST, monotonic);
+  const failures = failureThrottle(SIGN_INS_PER_SECOND, MAX_SIGN_IN_BURST, monotonic);
+  const page = { onRequest: requireNavigation };
+  const limited = { onRequest: [requireNavigation, async (request: FastifyRequest) => take(begins, request)] };
+  /** A valid answer or code passes, because other programs at its address can't keep it from the limit. */
+  const countFailure = <T>(request: FastifyRequest, work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      // guard: failures of one address are limited
+      if (error instanceof AdminError) take(failures, request);
+      throw error;
+    });
+  app.get(SIGN_IN_PATH, { ...limited, schema: { querystring: SIGN_IN_QUERY } }, async (request, reply) => {
     const { return: path, max_age: maxAge = null } = request.query as { return?: string; max_age?: number };
     const destination = { kind: "console", path: localPath(path ?? `${BASE_PATH}/session`) } as const;
     return begin(ports, signIn, { destination, maxAge }, reply);
@@ -119,7 +123,7 @@ export function addSignIn(
   // The form of this page has no fields. Other routes accept no form.
   app.register(async (forms) => {
     forms.addContentTypeParser(FORM_TYPE, { parseAs: "string", bodyLimit: 1 }, async () => undefined);
-    forms.post(CLI_SIGN_IN_PATH, { ...page, schema: cliSchema }, async ({ raw, query }, reply) => {
+    forms.post(CLI_SIGN_IN_PATH, { ...limited, schema: cliSchema }, async ({ raw, query }, reply) => {
       // guard: only the button of the page signs a person in for a command, and no link of any site
       if (!isFromConsole(raw, signIn.origin)) throw new AdminError("cross-site");
       const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query as CliQuery;
@@ -127,12 +131,18 @@ export function addSignIn(
       return begin(ports, signIn, { destination, maxAge }, reply);
     });
   });
-  app.get(CALLBACK_PATH, page, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
-  app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE_BODY } }, async (request, reply) => {
+  app.get(CALLBACK_PATH, page, (request, reply) => countFailure(request, finish(ports, signIn, request.raw, reply)));
+  app.post(CLI_TOKEN_PATH, { schema: { body: CODE_BODY } }, async (request, reply) => {
     const { code, code_verifier: verifier } = request.body as Readonly<Record<"code" | "code_verifier", string>>;
-    const source = sourceOfRequest(request.raw);
-    return reply.type("application/json").send(JSON.stringify(await exchange({ ...ports, source }, code, verifier)));
+    const exchanging = exchange({ ...ports, source: sourceOfRequest(request.raw) }, code, verifier);
+    return reply.type("application/json").send(JSON.stringify(await countFailure(request, exchanging)));
   });
+}
+
+/** @throws AdminError too-many-requests */
+function take(throttle: FailureThrottle, { raw }: FastifyRequest): void {
+  const seconds = throttle.take(raw.socket.remoteAddress ?? "");
+  if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
 }
 
 /**

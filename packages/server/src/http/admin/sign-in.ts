@@ -7,6 +7,7 @@ import { BASE_PATH } from "@device-risk-signals/admin-api";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeAudit } from "../../audit/audit.ts";
+import { sourceOf } from "../../base/identifiers/source-address.ts";
 import {
   type AdminSessions,
   endSession,
@@ -141,7 +142,7 @@ export function addSignIn(
 
 /** @throws AdminError too-many-requests */
 function take(throttle: FailureThrottle, { raw }: FastifyRequest): void {
-  const seconds = throttle.take(raw.socket.remoteAddress ?? "");
+  const seconds = throttle.take(sourceOfRequest(raw));
   if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
 }
 

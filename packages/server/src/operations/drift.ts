@@ -112,7 +112,8 @@ async function decide(
   return inTransaction(pool, async (transaction) => {
     const review = await readReview(transaction, driftDecisions, clock.now());
     const related = relatedTo(review.drift, input.path);
-    if (related.length === 0) throw notSeen();
+    // The rows of a decided path may have given way to newer ones.
+    if (related.length === 0 && relatedTo(review.decisions, input.path).length === 0) throw notSeen();
     check(review);
     const decision = await driftDecisions.decide(transaction, input.path, verdict, { by: caller.actor, reason });
     const { kind, ...detail } = verdict;

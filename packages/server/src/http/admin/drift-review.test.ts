@@ -122,6 +122,14 @@ it("an ignored path is hidden until a new type occurs at it", async () => {
   expect(await reviewOf("fonts.hidden")).toEqual(["open", "open"]);
 });
 
+it("a decided path can be rejected after its rows gave way to newer ones", async () => {
+  await see({ rare: true });
+  await drs("accept", "fonts.rare", "--type", "boolean", "--sensitivity", "low", ...REASON);
+  await scene.owner.query("delete from drift where path = 'fonts.rare'");
+  expect((await drs("reject", "fonts.rare", ...REASON)).stdout).toContain("no definition may read fonts.rare");
+  expect((await drs("reject", "fonts.never", ...REASON)).code).toBe(1);
+});
+
 it("a decision about drift is never changed, and a serving login can't change it", async () => {
   const change = "update drift_decision set reason = 'another'";
   await expect(scene.owner.query(change)).rejects.toThrow("immutable");

@@ -7,6 +7,7 @@ import { BufferedDriftLog, type DriftRow, listDrift } from "./drift.ts";
 
 const MAX_PATHS = 500;
 const MAX_VERSIONS = 200;
+const MAX_NEW_PATHS = 20;
 
 const opened = useTestSystem();
 let now: number;
@@ -239,16 +240,33 @@ describe("a name that a client sent", () => {
 const novelties = (count: number, prefix: string): Record<string, unknown> =>
   fonts(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}_${index}`, 1])));
 
+/** Observes events with unknown fields, as many in each as one event can add. */
+function flood(log: DriftLogScene["log"], version: string, fields: number, prefix: string): void {
+  for (let from = 0; from < fields; from += MAX_NEW_PATHS)
+    log.observe(version, novelties(MAX_NEW_PATHS, `${prefix}_${from}`));
+}
+
 describe("the drift that a client can cause", () => {
-  it("is bounded for one version: further paths are counted under *", async () => {
+  it("is bounded for one version and one write: further paths are counted under *", async () => {
     const { log } = openLog();
-    log.observe("4.0.0", novelties(MAX_PATHS + 300, "a"));
-    log.observe("4.0.0", novelties(MAX_PATHS + 300, "b"));
+    flood(log, "4.0.0", MAX_PATHS + 300, "a");
+    flood(log, "4.0.0", MAX_PATHS + 300, "b");
     await log.flush();
     const rows = await rowsOf("4.0.0");
     expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
     expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
     expect(total(rows)).toBe(2 * (MAX_PATHS + 300));
+  });
+
+  it("is bounded for one event: it adds few names, and the next event can add others", async () => {
+    const { log } = openLog();
+    const named = async () => (await rowsOf("4.0.3")).filter(({ path }) => path !== "*").length;
+    for (const expected of [MAX_NEW_PATHS, 2 * MAX_NEW_PATHS, 45, 45]) {
+      log.observe("4.0.3", novelties(45, "release"));
+      await log.flush();
+      expect(await named()).toBe(expected);
+    }
+    expect(total(await rowsOf("4.0.3"))).toBe(4 * 45);
   });
 
   it("is bounded for one event: an event with many more members than the catalog is not walked, and is counted as not-walked", async () => {
@@ -268,41 +286,73 @@ describe("the drift that a client can cause", () => {
     ]);
   });
 
-  it("is bounded over restarts, and over several servers", async () => {
-    for (const [index, count] of [400, 400, 400].entries()) {
-      const { log } = openLog();
-      log.observe("4.0.1", novelties(count, `restart_${index}`));
-      await log.close();
+  it("leaves the fields of other clients listed: paths that were seen longest ago give way", async () => {
+    const { log } = openLog();
+    const honest = fonts({ honest: true });
+    for (let minute = 0; minute < 4; minute++, now += 60_000) {
+      flood(log, "4.0.1", 400, `invented_${minute}`);
+      if (minute > 1) log.observe("4.0.1", honest);
+      await log.flush();
     }
     const rows = await rowsOf("4.0.1");
     expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
-    expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
-    expect(total(rows)).toBe(1_200);
+    expect(rows).toContainEqual(
+      expect.objectContaining({ path: "fonts.honest", occurrences: 2, first_seen: "2026-03-01T12:02:00.000Z" }),
+    );
+    expect(rows.filter(({ path }) => path.startsWith("fonts.invented_3"))).toHaveLength(400);
+  });
+
+  it("takes no count from a path that events still have, even if one write is full", async () => {
     const { log } = openLog();
-    log.observe("4.0.1", novelties(400, "restart_0"));
+    for (let write = 0; write < 2; write++) {
+      flood(log, "4.0.5", MAX_PATHS + 100, "full");
+      await log.flush();
+    }
+    const rows = await rowsOf("4.0.5");
+    expect(rows).toHaveLength(MAX_PATHS + 1);
+    expect(rows.filter(({ occurrences }) => occurrences === 1)).toEqual([]);
+  });
+
+  it("is bounded over restarts, and over several servers", async () => {
+    for (let restart = 0; restart < 3; restart++, now += 60_000) {
+      const { log } = openLog();
+      flood(log, "4.0.4", 400, `restart_${restart}`);
+      await log.close();
+    }
+    const rows = await rowsOf("4.0.4");
+    expect(rows.length).toBeLessThanOrEqual(MAX_PATHS + 1);
+    expect(rows.length).toBeGreaterThanOrEqual(MAX_PATHS);
+    const { log } = openLog();
+    flood(log, "4.0.4", 400, "restart_2");
     await log.close();
     expect(
-      (await rowsOf("4.0.1")).find(({ path }) => path === "fonts.restart_0_1"),
+      (await rowsOf("4.0.4")).find(({ path }) => path === "fonts.restart_2_0_1"),
       "existing rows are still counted",
     ).toMatchObject({ occurrences: 2 });
   });
 
-  it("is bounded in the number of versions, even over restarts", async () => {
-    for (let restart = 0; restart < 3; restart++) {
+  it("is bounded in the number of versions: the oldest ones give way", async () => {
+    for (let restart = 0; restart < 3; restart++, now += 60_000) {
       const { log } = openLog();
       for (let version = 0; version < 150; version++) log.observe(`5.${restart}.${version}`, fonts({ novel: 1 }));
+      log.observe("5.9.9", fonts({ honest: 1 }));
       await log.close();
     }
-    const all = await listDrift(opened.system.pool);
-    expect(new Set(all.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MAX_VERSIONS + 1);
-    expect(all.find((row) => row.sdk_version === "*" && row.path === "fonts.novel")?.occurrences).toBeGreaterThan(200);
+    const versions = new Set((await listDrift(opened.system.pool)).map((row) => row.sdk_version));
+    expect(versions.size).toBe(MAX_VERSIONS);
+    expect(versions).toContain("5.2.149");
+    expect(await rowsOf("5.9.9")).toMatchObject([{ path: "fonts.honest", occurrences: 3 }]);
+  });
+
+  it("is bounded in the number of versions of one write: further versions are counted under *", async () => {
     const { log } = openLog();
-    log.observe("1.0.0", fonts({ novel: ["a"] }));
-    await log.close();
-    expect(
-      (await rowsOf("1.0.0")).find(({ path }) => path === "fonts.novel"),
-      "existing versions are still counted",
-    ).toMatchObject({ occurrences: 2 });
+    for (let version = 0; version < MAX_VERSIONS + 10; version++) log.observe(`6.0.${version}`, fonts({ novel: 1 }));
+    await log.flush();
+    const rows = await listDrift(opened.system.pool);
+    expect(new Set(rows.map((row) => row.sdk_version)).size).toBeLessThanOrEqual(MAX_VERSIONS + 1);
+    expect(rows.find((row) => row.sdk_version === "*" && row.path === "fonts.novel")).toMatchObject({
+      occurrences: 10,
+    });
   });
 });
 
@@ -312,14 +362,14 @@ describe("two servers that write drift", () => {
     for (let round = 0; round < 20; round++) {
       for (const [index, { log }] of writers.entries()) {
         // Each event has the names in another order.
-        const names = Array.from({ length: 30 }, (_, at) => `n${(at * (index + 1) * 7) % 31}`);
+        const names = Array.from({ length: MAX_NEW_PATHS }, (_, at) => `n${(at * (index + 1) * 7) % 31}`);
         log.observe("1.0.0", fonts(Object.fromEntries(names.map((name) => [name, true]))));
       }
       await Promise.all(writers.map(({ log }) => log.flush()));
     }
     expect(writers.flatMap(({ errors }) => errors)).toEqual([]);
     const rows = (await rowsOf("1.0.0")).filter(({ json_type }) => json_type === "boolean");
-    expect(total(rows)).toBe(20 * 3 * 30);
+    expect(total(rows)).toBe(20 * 3 * MAX_NEW_PATHS);
   });
 });
 

@@ -1,4 +1,5 @@
 import { type Departure, type FieldPath, jsonType } from "@device-risk-signals/contract/catalog/check";
+import { LimitedMap } from "../../base/caches/limited-map.ts";
 import { CountWriter } from "../counters/count-writer.ts";
 import { MAX_WALKED_MEMBERS } from "../counters/counted-text.ts";
 import type { Clock, DriftLog, EventProbes, OnError } from "../../base/ports.ts";
@@ -7,10 +8,13 @@ import { instant } from "../../store/postgres/instant.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
 
 const WRITE_EVERY_MS = 2_000;
-/** Maximum number of rows of one SDK version. Further paths are counted under `*`. */
+/** Maximum number of rows of one SDK version. */
 const MAX_PATHS = 500;
 /** Maximum number of SDK versions. There is a limit because a version is a text that a client chose. */
 const MAX_VERSIONS = 200;
+/** Maximum number of rows that one event can add. */
+const MAX_NEW_PATHS = 20;
+const MAX_REMEMBERED_PATHS = 20_000;
 
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
 const NOT_WALKED = "not-walked";
@@ -32,35 +36,44 @@ type DriftJsonType = (typeof DRIFT_JSON_TYPES)[number];
 const MEMBER_NAME = /^[A-Za-z0-9_]{1,64}$/;
 const SDK_VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
+const REPORTED = `jsonb_to_recordset($1::jsonb)
+      as r (path text, json_type text, platform text, sdk_version text, occurrences bigint)`;
+
 /**
- * `MAX_PATHS` and `MAX_VERSIONS` apply across all servers and restarts. Servers that write at the same moment may
- * exceed them slightly.
+ * Makes room for the reported rows: the versions and the paths that were seen longest ago give way. This rule needs no
+ * trust in names or counts, and a field that events still have comes back with the next event. Rows that another server
+ * writes at the same moment stay (their `ctid` changes). Therefore, the limits may be exceeded slightly until the next
+ * write.
  */
-const WRITE_DRIFT = sql(
+const MAKE_ROOM = sql(
   `
   with reported as (
-    select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, platform text, sdk_version text, occurrences bigint)
+    select sdk_version, platform, path, json_type, 'infinity'::timestamptz as seen from ${REPORTED}
   ), version as (
-    select sdk_version, count(*) as paths from drift group by sdk_version
-  ), by_version as (
-    -- A new version is added only below the limit of versions.
-    select t.path, t.json_type, t.platform, t.occurrences, case
-        when v.paths is not null then sdk_version
-        when (select count(*) from version)
-          + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MAX_VERSIONS} then sdk_version
-        else '*'
-      end as sdk_version
-    from reported t left join version v using (sdk_version)
-  ), by_path as (
-    -- A new row is added only below the limit of its version.
-    select path, json_type, platform, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
-      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type, platform) <= ${MAX_PATHS} as fits
-    from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, platform, path, json_type)
+    select sdk_version, max(seen) as seen, row_number() over (order by max(seen) desc, sdk_version) as rank
+      from (select sdk_version, last_seen as seen from drift union all select sdk_version, seen from reported) both_seen
+      group by sdk_version
+  ), path as (
+    select d.ctid as id, seen, row_number() over (partition by sdk_version order by coalesce(seen, last_seen) desc) as rank
+      from reported full join (
+        select ctid, * from drift where sdk_version in (select sdk_version from reported)
+      ) d using (sdk_version, platform, path, json_type)
+  ), old as (
+    select id from path where rank > ${MAX_PATHS} and seen is null
+    union all
+    select ctid from drift
+      where sdk_version in (select sdk_version from version where rank > ${MAX_VERSIONS} and seen < 'infinity')
   )
+  delete from drift where ctid = any (array(
+    select ctid from drift where ctid = any (array(select id from old)) for update skip locked))`,
+  ["jsonb"],
+);
+
+const WRITE_DRIFT = sql(
+  `
   insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
-    select case when fits then path else '*' end, case when fits then json_type else '*' end, platform, sdk_version,
-      $2::timestamptz, $2::timestamptz, sum(occurrences)
-    from by_path group by 1, 2, 3, 4 order by 4, 3, 1, 2
+    select path, json_type, platform, sdk_version, $2::timestamptz, $2::timestamptz, occurrences
+    from ${REPORTED} order by sdk_version, platform, path, json_type
     on conflict (sdk_version, platform, path, json_type) do update set
       last_seen = greatest(drift.last_seen, excluded.last_seen),
       occurrences = drift.occurrences + excluded.occurrences`,
@@ -72,13 +85,21 @@ type Sender = Parameters<DriftLog["observe"]>[0];
 
 type SeenProbes = Pick<EventProbes, "departures" | "parsed">;
 
-interface Count {
+/** A row by its key. */
+interface Row {
   readonly path: string;
   readonly jsonType: DriftJsonType;
   readonly platform: string;
   readonly sdkVersion: string;
+}
+
+interface Count {
+  readonly row: Row;
   occurrences: number;
 }
+
+/** Counts by the id of their rows, by SDK version. */
+type Counts = Map<string, Map<string, Count>>;
 
 /**
  * Counts departures from the catalog: path, JSON type, platform, SDK version, never a value. Because names come from
@@ -87,9 +108,9 @@ interface Count {
 export class BufferedDriftLog implements DriftLog {
   readonly #executor: Executor;
   readonly #clock: Clock;
-  readonly #writer: CountWriter<ReadonlyMap<string, Count>>;
-  readonly #pathsOf = new Map<string, Set<string>>();
-  #counts = new Map<string, Count>();
+  readonly #writer: CountWriter<Counts>;
+  readonly #remembered = new LimitedMap<true>(MAX_REMEMBERED_PATHS);
+  #counts: Counts = new Map();
 
   constructor(executor: Executor, clock: Clock, onError: OnError) {
     this.#executor = executor;
@@ -98,9 +119,7 @@ export class BufferedDriftLog implements DriftLog {
       take: () => this.#take(),
       write: (counts) => this.#write(counts),
       keep: (counts) => {
-        for (const count of counts.values()) {
-          this.#count(count, count.path, count.jsonType, count.occurrences);
-        }
+        for (const { row, occurrences } of listCounts(counts)) this.#count(row, occurrences);
       },
       everyMs: WRITE_EVERY_MS,
       onError,
@@ -109,9 +128,17 @@ export class BufferedDriftLog implements DriftLog {
   }
 
   observe(sender: Sender, probes: SeenProbes, members: number): void {
-    if (members > MAX_WALKED_MEMBERS) return this.#count(sender, "*", NOT_WALKED, 1);
+    if (members > MAX_WALKED_MEMBERS) return this.#count(rowOf(sender, "*", NOT_WALKED), 1);
+    let added = 0;
     for (const { path, found } of seenIn(probes)) {
-      this.#count(sender, textOf(path), found, 1);
+      const row = rowOf(sender, textOf(path), found);
+      const id = rowIdOf(row);
+      // guard: the names of one event fill no version
+      if (!this.#remembered.has(id) && ++added > MAX_NEW_PATHS) this.#count(unnamed(row), 1);
+      else {
+        this.#remembered.set(id, true);
+        this.#count(row, 1);
+      }
     }
   }
 
@@ -123,51 +150,57 @@ export class BufferedDriftLog implements DriftLog {
     return this.#writer.close();
   }
 
-  #count({ platform, sdkVersion: said }: Sender, path: string, jsonType: DriftJsonType, occurrences: number): void {
-    const sdkVersion = this.#keptVersion(said);
-    const kept = this.#hasRoom(sdkVersion, `${platform}\n${path}\n${jsonType}`)
-      ? { path, jsonType }
-      : { path: "*", jsonType: "*" as const };
-    const name = countIdOf({ ...kept, platform, sdkVersion });
-    const count = this.#counts.get(name);
+  /** Adds to the count of a row. One write has no more rows than the table may have. */
+  #count(row: Row, occurrences: number): void {
+    const hasRoom = this.#counts.has(row.sdkVersion) || this.#counts.size < MAX_VERSIONS;
+    const sdkVersion = hasRoom ? row.sdkVersion : "*";
+    const counts = this.#counts.get(sdkVersion) ?? new Map<string, Count>();
+    this.#counts.set(sdkVersion, counts);
+    const named = { ...row, sdkVersion };
+    const kept = counts.has(rowIdOf(named)) || counts.size < MAX_PATHS ? named : unnamed(named);
+    const id = rowIdOf(kept);
+    const count = counts.get(id);
     if (count) count.occurrences += occurrences;
-    else this.#counts.set(name, { ...kept, platform, sdkVersion, occurrences });
+    else counts.set(id, { row: kept, occurrences });
   }
 
-  #keptVersion(said: string): string {
-    const version = SDK_VERSION.test(said) ? said : "*";
-    return this.#pathsOf.has(version) || this.#pathsOf.size < MAX_VERSIONS ? version : "*";
-  }
-
-  #hasRoom(sdkVersion: string, row: string): boolean {
-    const known = this.#pathsOf.get(sdkVersion) ?? new Set();
-    this.#pathsOf.set(sdkVersion, known);
-    if (known.has(row)) return true;
-    if (known.size >= MAX_PATHS) return false;
-    known.add(row);
-    return true;
-  }
-
-  #take(): ReadonlyMap<string, Count> | undefined {
+  #take(): Counts | undefined {
     if (this.#counts.size === 0) return undefined;
     const counts = this.#counts;
     this.#counts = new Map();
     return counts;
   }
 
-  async #write(counts: ReadonlyMap<string, Count>): Promise<void> {
+  async #write(counts: Counts): Promise<void> {
     const now = new Date(this.#clock.now()).toISOString();
-    const rows = [...counts.values()].toSorted((a, b) => (countIdOf(a) < countIdOf(b) ? -1 : 1));
-    const json = rows.map(({ path, jsonType, platform, sdkVersion, occurrences }) => ({
-      path,
-      json_type: jsonType,
-      platform,
-      sdk_version: sdkVersion,
-      occurrences,
-    }));
-    await query(this.#executor, WRITE_DRIFT, [JSON.stringify(json), now]);
+    const json = JSON.stringify(
+      listCounts(counts).map(({ row: { path, jsonType, platform, sdkVersion }, occurrences }) => ({
+        path,
+        json_type: jsonType,
+        platform,
+        sdk_version: sdkVersion,
+        occurrences,
+      })),
+    );
+    await query(this.#executor, MAKE_ROOM, [json]);
+    await query(this.#executor, WRITE_DRIFT, [json, now]);
   }
 }
+
+const listCounts = (counts: Counts): readonly Count[] =>
+  [...counts.values()].flatMap((ofVersion) => [...ofVersion.values()]);
+
+const rowOf = ({ platform, sdkVersion }: Sender, path: string, jsonType: DriftJsonType): Row => ({
+  path,
+  jsonType,
+  platform,
+  sdkVersion: SDK_VERSION.test(sdkVersion) ? sdkVersion : "*",
+});
+
+const unnamed = (row: Row): Row => ({ ...row, path: "*", jsonType: "*" });
+
+const rowIdOf = ({ sdkVersion, platform, path, jsonType }: Row): string =>
+  `${sdkVersion}\n${platform}\n${path}\n${jsonType}`;
 
 type Seen = Pick<Departure, "path" | "found">;
 
@@ -202,10 +235,6 @@ function* membersOf(parent: FieldPath, value: unknown): Iterable<Seen> {
 /** The stored form of a path. No kept name contains a `.`, so a text without `*` means exactly one path. */
 function textOf(path: FieldPath): string {
   return path.map((name) => (MEMBER_NAME.test(name) ? name : "*")).join(".");
-}
-
-function countIdOf({ sdkVersion, platform, path, jsonType }: Omit<Count, "occurrences">): string {
-  return `${sdkVersion}\n${platform}\n${path}\n${jsonType}`;
 }
 
 export interface DriftRow {

@@ -83,7 +83,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   ),
   shown_entry: toRoles(READ, "drs_service", "drs_admin"),
   drift: {
-    ...toRoles([...APPEND, columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
+    ...toRoles([...APPEND, "delete", columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
     drs_admin: READ,
   },
   drift_decision: toRoles([...READ, columns("insert", DRIFT_DECISION_COLUMNS)], "drs_service", "drs_admin"),

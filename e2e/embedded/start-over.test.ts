@@ -1,6 +1,7 @@
 /** Tests of stores that do not belong together, and of a start that deletes all of them. */
 import { spawn } from "node:child_process";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { drsOfRun } from "../support/bundle-drs.ts";
@@ -70,6 +71,26 @@ test("--fresh asks at a terminal, and deletes nothing without a yes", async () =
   expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining("Nothing was changed") });
   expect(output).toContain(place.keyDir);
   expect(lines(await listTokens(place)).join()).toContain('"account":"a"');
+});
+
+test("--fresh deletes hidden files only if a killed server left them", async () => {
+  const place = await used();
+  const checkpoints = join(place.path, "checkpoints");
+  const environment = { ...place.environment, DRS_AUDIT_CHECKPOINTS: checkpoints };
+  await mkdir(checkpoints);
+  const drafts = [
+    [checkpoints, ".2026-03-01.checkpoint.new"],
+    ...[checkpoints, place.keyDir].map((at) => [at, `.${randomUUID()}`]),
+  ];
+  for (const draft of [...drafts, [place.keyDir, ".mark.new"]]) await writeFile(join(...draft), "");
+  for (const name of [".git", ".ssh", ".env", ".id_ed25519.new", ".checkpoint.new"]) {
+    await writeFile(join(checkpoints, name), "");
+    const refused = await fresh({ ...place, environment }, "--yes");
+    expectRefused(refused, new RegExp(`checkpoints also holds \\${name}, which .* Nothing was changed`));
+    await rm(join(checkpoints, name));
+  }
+  const asked = await fresh({ ...place, environment });
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(`${checkpoints} is deleted`) });
 });
 
 test("--fresh changes nothing while a server runs, in a folder with other files, and on an external database", async () => {

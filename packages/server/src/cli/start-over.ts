@@ -2,19 +2,16 @@
 import { readdir, rm } from "node:fs/promises";
 import type { Config } from "../base/config/config.ts";
 import { EmbeddedPostgres } from "../runtime/embedded-postgres/embedded-postgres.ts";
+import { isDraft } from "../base/files/durable-file.ts";
 import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
 import { confirm } from "./confirm.ts";
 import type { Context } from "./context.ts";
 
-/** The names of files of drafts, which a killed process can leave. */
-const DRAFT = "\\.[\\w-]+(?:\\.new)?";
-
-/** Matches the names that a folder of this installation has. */
-const names = (own: string): RegExp => new RegExp(`^(?:${own}|lost\\+found|${DRAFT})$`);
-const DATA = names("postgres|initdb-.+|postgres\\.log(?:\\.old)?|socket|admin-token");
-const KEYS = names("secrets|destroyed|mark|journal-head|installation|key-encryption-key");
-const JOURNAL = names("\\d{6,}|losses|audit-checkpoints");
-const CHECKPOINTS = names("\\d{4}-\\d{2}-\\d{2}\\.checkpoint");
+/** The names that a folder of this installation has, without drafts. */
+const DATA = /^(?:postgres|initdb-.+|postgres\.log(?:\.old)?|socket|admin-token|lost\+found)$/;
+const KEYS = /^(?:secrets|destroyed|mark|journal-head|installation|key-encryption-key|lost\+found)$/;
+const JOURNAL = /^(?:\d{6,}|losses|audit-checkpoints|lost\+found)$/;
+const CHECKPOINTS = /^(?:\d{4}-\d{2}-\d{2}\.checkpoint|lost\+found)$/;
 
 /**
  * Deletes the folders of data, keys, journal and checkpoints after a confirmation.
@@ -47,7 +44,7 @@ async function isFilled(folder: string, own: RegExp): Promise<boolean> {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  const other = found.find((name) => !own.test(name));
+  const other = found.find((name) => !own.test(name) && !isDraft(name, own));
   // guard: a setting that names a wrong folder deletes nothing in it
   if (other !== undefined) {
     const message = `${folder} also holds ${other}, which is not of this server. Nothing was changed.`;

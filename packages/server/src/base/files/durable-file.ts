@@ -92,6 +92,10 @@ export async function syncFolder(folder: string): Promise<void> {
 /** The name of the file that `replaceFile` writes first. */
 export const draftOf = (path: string): string => join(dirname(path), `.${basename(path)}.new`);
 
+/** Whether a killed writer of files with the names `own` can have left a file of this name in their folder. */
+export const isDraft = (name: string, own: RegExp): boolean =>
+  DRAFT_NAME.test(name) || own.test(/^\.(.+)\.new$/.exec(name)?.[1] ?? "");
+
 export async function unlinkIfThere(path: string): Promise<void> {
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { drsOfRun } from "../support/bundle-drs.ts";
-import { makeHome } from "../support/embedded.ts";
+import { type Home, makeHome } from "../support/embedded.ts";
 
 /**
  * Mounts a small file system in a mount namespace, prepares it by `script`, and starts the server in the namespace. A
@@ -31,21 +31,42 @@ async function serveOnSmallDisk(
   });
 }
 
+/** Writes zeros until no space is left. */
+const fill = (disk: string, home: Home): string => `cat /dev/zero > "${disk}/fill" 2> "${home.path}/filled" || true`;
+
 test.each([
-  ["the first start", (data: string) => `mkdir "${data}"`],
-  ["a later start", (data: string, cluster: string) => `cp -a "${cluster}" "${data}"`],
-])("%s on a full disk says at once that no space is left, and where", async (_, prepare) => {
+  ["the first start on a full disk", (data: string) => `mkdir "${data}"`, 0],
+  ["a later start on a full disk", (data: string, cluster: string) => `cp -a "${cluster}" "${data}"`, 0],
+  ["a start on a nearly full disk", (data: string, cluster: string) => `cp -a "${cluster}" "${data}"`, 200],
+])("%s says at once that no space is left, and where", async (_, prepare, freeKilobytes) => {
   const home = await makeHome();
   try {
     const disk = join(home.path, "disk");
     await mkdir(disk);
     const data = join(disk, "data");
-    const fill = `cat /dev/zero > "${disk}/fill" 2> "${home.path}/filled" || true`;
+    const filled = `${fill(disk, home)}; truncate -s -${freeKilobytes}K "${disk}/fill"`;
     const environment = { ...home.environment, DRS_DATA_DIR: data };
     const before = performance.now();
-    const { code, stderr } = await serveOnSmallDisk(environment, disk, `${prepare(data, home.dataDir)}; ${fill}`);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`no space left on device: ${data}`) });
+    const { code, stderr } = await serveOnSmallDisk(environment, disk, `${prepare(data, home.dataDir)}; ${filled}`);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("no space left on device") });
+    expect(stderr).toContain(data);
     expect(performance.now() - before).toBeLessThan(20_000);
+  } finally {
+    await home.remove();
+  }
+});
+
+test("a start whose key folder is on a full disk names the folder", async () => {
+  const home = await makeHome();
+  try {
+    const disk = join(home.path, "disk");
+    await mkdir(disk);
+    const keys = join(disk, "keys");
+    const { code, stderr } = await serveOnSmallDisk({ ...home.environment, DRS_KEY_DIR: keys }, disk, fill(disk, home));
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `the key store is not writable: ${keys} (no space left on device)\n`,
+    });
   } finally {
     await home.remove();
   }

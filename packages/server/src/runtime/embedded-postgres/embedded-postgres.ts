@@ -120,14 +120,15 @@ export class EmbeddedPostgres {
       await (creates ? embedded.#prepareDatabase() : embedded.#requireDatabase());
     } catch (error) {
       await embedded.close();
-      throw error;
+      throw sqlState(error) === SQL_STATES.diskFull ? diskFull(options.dataDir) : error;
     }
     return embedded;
   }
 
   /** The login that owns the tables. */
   get owner(): DatabaseOptions {
-    return { host: this.#socketDir, port: 5432, user: OWNER, database: DATABASE };
+    const setting = `${this.#options.dataDir}, DRS_DATA_DIR`;
+    return { host: this.#socketDir, port: 5432, user: OWNER, database: DATABASE, setting };
   }
 
   get serving(): DatabaseOptions {

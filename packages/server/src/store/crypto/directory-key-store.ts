@@ -8,11 +8,11 @@ import {
   unlinkIfThere,
   writeExclusively,
 } from "../../base/files/durable-file.ts";
-import { createUnwritableError, requireWritableFolder } from "../../base/files/unwritable.ts";
+import { createUnwritableError, describeSystemError, requireWritableFolder } from "../../base/files/unwritable.ts";
 import { Unavailable } from "../../base/ports.ts";
 import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 
-const STORE = "the key store";
+export const KEY_STORE = "the key store";
 const SECRET_ID = /^[\da-f]{64}$/;
 
 /**
@@ -21,7 +21,8 @@ const SECRET_ID = /^[\da-f]{64}$/;
  * @param creates whether the directory is made if it does not exist.
  */
 export async function directoryKeyStore(directory: string, creates = true): Promise<KeyStore> {
-  const unwritable = (cause: unknown): Unavailable => createUnwritableError(STORE, directory, cause);
+  const unwritable = (cause: unknown): Unavailable => createUnwritableError(KEY_STORE, directory, cause);
+  const unreadable = (cause: unknown): Unavailable => createUnreadableError(directory, cause);
   if (creates) {
     await makeFolder(join(directory, "secrets")).catch((error: unknown) => {
       throw unwritable(error);
@@ -50,7 +51,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
       return wrapped;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new Unavailable("the key directory can't be read", { cause: error });
+      throw unreadable(error);
     }
   }
 
@@ -58,7 +59,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     const wrappedById = new Map<string, Buffer>();
     for (const id of ids) {
       const wrapped = await readFile(pathOf(id)).catch((cause: NodeJS.ErrnoException) => {
-        if (cause.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause });
+        if (cause.code !== "ENOENT") throw unreadable(cause);
       });
       if (wrapped) wrappedById.set(id, wrapped);
     }
@@ -138,7 +139,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
   async function readWatermark(name: KeyStoreWatermark): Promise<string | undefined> {
     return readFile(join(directory, name), "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
-      throw new Unavailable("the key directory can't be read", { cause: error });
+      throw unreadable(error);
     });
   }
 
@@ -154,16 +155,21 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     ids,
     readWatermark,
     writeWatermark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),
-    requireWritable: () => requireWritableFolder(STORE, directory),
+    requireWritable: () => requireWritableFolder(KEY_STORE, directory),
     description: `directory ${directory}`,
     close: async () => {},
   };
 }
 
+function createUnreadableError(folder: string, cause: unknown): Unavailable {
+  const reason = describeSystemError(cause as NodeJS.ErrnoException);
+  return new Unavailable(`${KEY_STORE} can't be read: ${folder} (${reason})`, { cause });
+}
+
 /** @throws Unavailable */
 async function exists(path: string): Promise<boolean> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause: error });
+    if (error.code !== "ENOENT") throw createUnreadableError(dirname(path), error);
   });
   return found !== undefined;
 }
@@ -171,7 +177,7 @@ async function exists(path: string): Promise<boolean> {
 /** @throws Unavailable */
 async function list(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((cause: unknown) => {
-    throw new Unavailable("the key directory can't be read", { cause });
+    throw createUnreadableError(folder, cause);
   });
   return names.toSorted();
 }

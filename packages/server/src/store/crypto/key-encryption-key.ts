@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import type { Config } from "../../base/config/config.ts";
 import { replaceFile, writeExclusively } from "../../base/files/durable-file.ts";
+import { createUnwritableError } from "../../base/files/unwritable.ts";
+import { KEY_STORE } from "./directory-key-store.ts";
 import type { KeySource } from "./key-encryption.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
@@ -13,7 +15,7 @@ import { keysOfText } from "./keys-of-text.ts";
  * directory, allows this default. It is for development, because a copy of the directory contains the keys and the
  * secrets.
  * @param creates whether the file in the key directory is made if it is missing.
- * @throws key-file-unusable
+ * @throws key-file-unusable; Unavailable if the file can't be made
  */
 export async function openLocalKeySource(keys: Config["keys"], creates = true): Promise<KeySource> {
   const { encryptionKey: current, previousEncryptionKey: previous } = keys;
@@ -36,7 +38,7 @@ async function defaultKeyFile({ directory = "" }: Config["keys"], creates: boole
   const path = join(directory, "key-encryption-key");
   if (!creates) return path;
   await writeExclusively(path, textOf([randomBytes(32)])).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw createUnwritableError(KEY_STORE, directory, error);
   });
   return path;
 }

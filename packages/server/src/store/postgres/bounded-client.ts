@@ -6,6 +6,7 @@ import pg from "pg";
 import { type DatabaseUrl, placeOf, readDatabaseUrl } from "../../base/config/database-url.ts";
 import type { Dependency } from "../../base/dependencies/dependencies.ts";
 import { ConnectError, type NamedDatabase } from "./connect-error.ts";
+import { SQL_STATES } from "./sql-states.ts";
 import { sessionOptions } from "./session-settings.ts";
 import { query, sql } from "./statement.ts";
 
@@ -24,7 +25,7 @@ export interface Bound {
 
 export interface BoundedClientOptions extends pg.ClientConfig {
   readonly bound?: Bound;
-  /** The variable and the option that name the database, for messages. */
+  /** The variable and the option that name the database, or its folder, for messages. */
   readonly setting?: string;
 }
 
@@ -183,8 +184,14 @@ export class BoundedClient extends pg.Client {
     // Such a statement has a callback or events of its own.
     if (typeof (statement as { readonly submit?: unknown } | undefined)?.submit === "function") return send(statement);
     return new Promise((resolve, reject) => {
-      void send(...args, (error: unknown, result: unknown) => (error ? reject(error) : resolve(result)));
+      void send(...args, (error: unknown, result: unknown) => (error ? reject(this.#located(error)) : resolve(result)));
     });
+  }
+
+  /** Adds to the error of a full disk which database has it. */
+  #located(error: unknown): unknown {
+    const isFull = error instanceof pg.DatabaseError && error.code === SQL_STATES.diskFull;
+    return isFull ? new ConnectError(error, this.#named) : error;
   }
 
   async #end(): Promise<void> {

@@ -33,6 +33,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     "has no connection left",
     "raise max_connections or the limit of the login, or lower the pools of the processes",
   ],
+  [SQL_STATES.diskFull]: ["has no space left on device", "free some space"],
   "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string": [
     "asks for a password, and there is none",
     "add it",
@@ -66,7 +67,7 @@ export function whereOf({ connectionString = "", setting }: SetDatabase): string
 }
 
 /**
- * An error of a connection that could not be made. Its message names the store, what happened, the cure, the place and
+ * An error of a connection that could not be made, or of a full disk, which any statement can notice. Its message names the store, what happened, the cure, the place and
  * the setting. `cause` is the driver's error, by whose code `errors.ts` decides.
  */
 export class ConnectError extends Unavailable {

@@ -94,7 +94,8 @@ export function translateDriverError(error: unknown): OperatorError | undefined 
   const state = sqlState(error);
   const cause = error;
   if (state !== undefined) {
-    const message = `the database refused (SQLSTATE ${state})`;
+    const problem = state === SQL_STATES.diskFull ? "has no space left on device" : "refused";
+    const message = `the database ${problem} (SQLSTATE ${state})`;
     return isTransient(error)
       ? new Unavailable(message, { cause })
       : new OperatorError("database-refused", message, { cause });

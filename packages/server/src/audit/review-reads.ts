@@ -62,7 +62,7 @@ const COUNT_READS = sql(
 
 const COUNT_UNVERIFIED = sql(
   `select count(*) as entries from audit_leaf l join audit_entry e on e.entry_id = l.entry_id
-    where not l.verified and e.at >= $1`,
+    where not l.verified and e.written_at >= $1`,
   ["timestamptz"],
   { entries: "int8" },
 );

@@ -101,7 +101,7 @@ export async function findUnreviewedUse(
 }
 
 const FIND_UNVERIFIED = sql(
-  `select count(*) as entries, ${instant("min(e.at)", "since")}
+  `select count(*) as entries, ${instant("min(e.written_at)", "since")}
     from audit_leaf l join audit_entry e on e.entry_id = l.entry_id
     where not l.verified and not exists (select from unnest($1::uuid[]) as r (entry_id) where r.entry_id = l.entry_id)`,
   ["uuid[]"],

@@ -1,4 +1,4 @@
-/** Tests of variables of libpq in the environment of a server, and of a start that fails. */
+/** Tests of variables of libpq and of `pg` in the environment of a server, and of a start that fails. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -30,6 +30,7 @@ const VARIABLES = {
   PGTARGETSESSIONATTRS: "read-only",
   PGCONNECT_TIMEOUT: "1",
   PGDATA: "/nonexistent",
+  NODE_PG_FORCE_NATIVE: "1",
 };
 
 let home: Home;
@@ -48,7 +49,7 @@ afterAll(async () => {
 test.each([
   ["an embedded", async () => home.environment],
   ["an external", () => database.environment()],
-])("a server with %s database stores events, and ignores the variables of libpq", async (_, environmentOf) => {
+])("a server with %s database stores events, and ignores variables of the driver", async (_, environmentOf) => {
   const environment = { ...(await environmentOf()), ...VARIABLES };
   const server = await startServer(environment);
   try {

@@ -1,4 +1,4 @@
-import pg from "pg";
+import { DatabaseError } from "../driver.ts";
 import { HostMisuse } from "../errors/host-misuse.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 
@@ -19,7 +19,7 @@ export function safeMessage(error: Error): string | undefined {
   if (typeof syscall === "string") return error.message;
   const isForeign =
     code !== undefined ||
-    error instanceof pg.DatabaseError ||
+    error instanceof DatabaseError ||
     ENGINE_ERRORS.some((kind) => error instanceof kind) ||
     QUOTES_SERVER.test(error.message);
   return isForeign ? undefined : error.message;

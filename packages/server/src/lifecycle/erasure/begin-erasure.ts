@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { escapeLiteral } from "pg";
+import { escapeLiteral } from "../../base/driver.ts";
 import { ensureAccountId } from "../../store/accounts/accounts.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import type { CopySealers } from "../holds/move-copies.ts";

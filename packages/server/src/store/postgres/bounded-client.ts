@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { getCACertificates } from "node:tls";
 import { callbackify } from "node:util";
-import pg from "pg";
+import type pg from "pg";
+import { Client, DatabaseError } from "../../base/driver.ts";
 import { type DatabaseUrl, placeOf, readDatabaseUrl } from "../../base/config/database-url.ts";
 import type { Dependency } from "../../base/dependencies/dependencies.ts";
 import { ConnectError, type NamedDatabase } from "./connect-error.ts";
@@ -101,7 +102,7 @@ type Overloaded = (...args: readonly unknown[]) => Promise<unknown> | undefined;
  * A connection whose calls end within the deadline of their dependency. A call that expires destroys the connection,
  * so that every other call on it ends, and a pool replaces it.
  */
-export class BoundedClient extends pg.Client {
+export class BoundedClient extends Client {
   readonly #options: BoundedClientOptions;
   #backend: AbandonedBackend | undefined;
 
@@ -190,7 +191,7 @@ export class BoundedClient extends pg.Client {
 
   /** Adds to the error of a full disk which database has it. */
   #located(error: unknown): unknown {
-    const isFull = error instanceof pg.DatabaseError && error.code === SQL_STATES.diskFull;
+    const isFull = error instanceof DatabaseError && error.code === SQL_STATES.diskFull;
     return isFull ? new ConnectError(error, this.#named) : error;
   }
 
@@ -232,7 +233,7 @@ export class BoundedClient extends pg.Client {
       return rows[0]?.works ?? false;
     } catch (error) {
       // If the database answers with an error, for example because it has no free connection, the work need not end.
-      return error instanceof pg.DatabaseError;
+      return error instanceof DatabaseError;
     } finally {
       await other.end();
     }

@@ -1,4 +1,4 @@
-import pg from "pg";
+import { DatabaseError } from "../../base/driver.ts";
 import { placeOf, readDatabaseUrl } from "../../base/config/database-url.ts";
 import { Unavailable } from "../../base/ports.ts";
 import { isAwayState, SQL_STATES } from "./sql-states.ts";
@@ -76,7 +76,7 @@ export class ConnectError extends Unavailable {
   /** @param failure for a cause whose code does not say enough. */
   constructor(cause: Error, { title, place, setting }: NamedDatabase, failure?: Failure) {
     const { code } = cause as NodeJS.ErrnoException;
-    const state = cause instanceof pg.DatabaseError ? code : undefined;
+    const state = cause instanceof DatabaseError ? code : undefined;
     const known = failure ?? FAILURES[code ?? cause.message];
     const reason = state === undefined ? code : `SQLSTATE ${state}`;
     const describe = ([what, cure]: Failure): string =>

@@ -1,7 +1,8 @@
 /**
  * Rows that `COPY … FROM STDIN` stores, in its binary format (PostgreSQL's documentation of COPY, "Binary Format").
  */
-import pg from "pg";
+import type pg from "pg";
+import { Query } from "../../base/driver.ts";
 import type { BinaryType } from "./binary-format.ts";
 import type { Statements } from "./bounded-client.ts";
 
@@ -74,7 +75,7 @@ export function copyRows(client: Statements, { text, messages }: EncodedCopy): P
   });
 }
 
-class CopyQuery extends pg.Query {
+class CopyQuery extends Query {
   readonly #text: string;
   readonly #messages: Buffer;
 

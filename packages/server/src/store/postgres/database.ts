@@ -1,4 +1,5 @@
-import pg from "pg";
+import type pg from "pg";
+import { Pool, TypeOverrides } from "../../base/driver.ts";
 import type { Dependency } from "../../base/dependencies/dependencies.ts";
 import type { OnError } from "../../base/ports.ts";
 import { AbandonedBackends, BoundedClient, type BoundedClientOptions } from "./bounded-client.ts";
@@ -19,7 +20,7 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /** `bigint` as a number: every count stays below 2^53. Timestamps stay text, to the microsecond. */
-const typeParsers = new pg.TypeOverrides();
+const typeParsers = new TypeOverrides();
 typeParsers.setTypeParser(INT8, Number);
 typeParsers.setTypeParser(TIMESTAMPTZ, String);
 
@@ -105,7 +106,7 @@ export interface PoolSettings {
 
 export function openPool(database: DatabaseOptions, { max, onError }: PoolSettings): pg.Pool {
   const Client = BoundedClient as unknown as new () => pg.ClientBase;
-  const pool = new pg.Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
+  const pool = new Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
   // A pool that ends does not wait for its connections, so their later errors are ignored.
   pool.on("error", (error) => {
     if (!pool.ending) onError(error, "keep database connection");

@@ -1,5 +1,5 @@
 /** Translates errors of the driver by SQLSTATE: their messages may quote a value of a row. */
-import pg from "pg";
+import { DatabaseError } from "../../base/driver.ts";
 import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
 import { Unavailable } from "../../base/ports.ts";
 import { ConnectError, type SetDatabase, whereOf } from "./connect-error.ts";
@@ -45,14 +45,14 @@ export const CONNECTION_ERROR_MESSAGES: ReadonlySet<string> = new Set([
 /** SQLSTATE of an error, if PostgreSQL gave one. */
 export function sqlState(error: unknown): string | undefined {
   const thrown = driverError(error);
-  return thrown instanceof pg.DatabaseError ? thrown.code : undefined;
+  return thrown instanceof DatabaseError ? thrown.code : undefined;
 }
 
 const driverError = (error: unknown): unknown => (error instanceof ConnectError ? error.cause : error);
 
 /** The constraint that a statement violated, if it has a name. */
 export function constraintOf(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.constraint : undefined;
+  return error instanceof DatabaseError ? error.constraint : undefined;
 }
 
 /** Whether waiting may help: there is no connection to the database, or the database can't work now. */

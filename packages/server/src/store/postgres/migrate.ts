@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
+import { escapeIdentifier, escapeLiteral } from "../../base/driver.ts";
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import { type DatabaseOptions, inTransactionOn, withClient, withoutStatementTimeout } from "./database.ts";
 import { sqlState } from "./errors.ts";
@@ -224,14 +225,14 @@ function changesOf({ migrations, definitions }: Schema): readonly string[] {
   return [
     ...migrations.flatMap(({ id, name, sql: text, digest }) => [
       `insert into schema_migration (id, name, digest)
-        values (${id}, ${pg.escapeLiteral(name)}, ${pg.escapeLiteral(digest)})`,
+        values (${id}, ${escapeLiteral(name)}, ${escapeLiteral(digest)})`,
       text,
     ]),
     // A function may name a view that is created after it.
     "set local check_function_bodies = off",
     ...definitions.flatMap(({ name, sql: text, digest }) => [
       text,
-      `insert into schema_definition (name, digest) values (${pg.escapeLiteral(name)}, ${pg.escapeLiteral(digest)})
+      `insert into schema_definition (name, digest) values (${escapeLiteral(name)}, ${escapeLiteral(digest)})
         on conflict (name) do update set digest = excluded.digest, applied_at = now()`,
     ]),
   ];
@@ -287,4 +288,4 @@ async function grantRole(client: Connection, one: LoginRole): Promise<void> {
   });
 }
 
-const grantOf = ({ login, role }: LoginRole): string => `grant ${role} to ${pg.escapeIdentifier(login)}`;
+const grantOf = ({ login, role }: LoginRole): string => `grant ${role} to ${escapeIdentifier(login)}`;

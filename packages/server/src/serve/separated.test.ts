@@ -300,6 +300,8 @@ describe("a process of", () => {
 
   it("each surface never needs a privilege that its login lacks", async () => {
     await ingest.service.stop();
-    expect([ingest, admin, worker].flatMap(({ errors }) => errors)).toEqual([]);
+    const errors = [ingest, admin, worker].flatMap((process) => process.errors.map(String));
+    // The worker may have noticed the entries that a test above has forged.
+    expect(errors.filter((error) => !error.includes("without a valid MAC"))).toEqual([]);
   });
 });

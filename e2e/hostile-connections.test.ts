@@ -82,7 +82,8 @@ test("bodies in chunks of one byte need memory for their bytes and not for each 
   const connections = Array.from({ length: 16 }, open);
   for (const { socket } of connections) socket.write(head(freshKey(), "Transfer-Encoding: chunked") + chunks);
   await wait(4_000);
-  expect((await residentMegabytes()) - before).toBeLessThan(250);
+  // On a busy machine the server may still be reading, and V8 collects later.
+  await expect.poll(async () => (await residentMegabytes()) - before, { timeout: 30_000 }).toBeLessThan(250);
   for (const { socket } of connections) socket.destroy();
   const answer = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
   expect(answer.status).toBe(201);

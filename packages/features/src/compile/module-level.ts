@@ -45,6 +45,8 @@ class Reader implements ModuleLevel {
         if (statement["kind"] === "let") this.problems.set(statement, LET);
         for (const declarator of statement["declarations"] as SyntaxNode[]) {
           this.#declare(declarator["id"]);
+          // guard: a default or a rest of a pattern is a value that nothing freezes
+          if ((declarator["id"] as SyntaxNode).type !== "Identifier") this.problems.set(declarator, ONLY);
           this.#readValue(declarator["init"] ?? declarator);
         }
         return;

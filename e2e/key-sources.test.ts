@@ -271,6 +271,13 @@ describe("a key that Vault unwraps, for deploy/vault/print-keys.mjs", () => {
     expect(await failureOf(environment)).toMatch(/^Vault answered 400: .*authentication failed/);
     await write(newKey());
     expect(await failureOf({ ...environment, VAULT_CONTEXT: "" })).toBe("VAULT_CONTEXT is not set\n");
+    expect(await failureOf({ ...environment, VAULT_ADDR: "http://user:secret@192.0.2.1:8200" })).toBe(
+      "VAULT_ADDR must start with https: beyond loopback\n",
+    );
+    await writeFile(join(folder, "two"), "s.one\ns.two\n");
+    expect(await failureOf({ ...environment, VAULT_TOKEN_FILE: join(folder, "two") })).toBe(
+      "VAULT_TOKEN_FILE holds no token for Vault\n",
+    );
     expect(await failureOf({ ...environment, VAULT_TRANSIT_KEY: "other" })).toMatch(/^Vault answered 404/);
     expect(await failureOf({ ...environment, VAULT_WRAPPED_KEYS: "/nowhere" })).toContain("ENOENT");
     expect(await failureOf({ ...environment, NODE_EXTRA_CA_CERTS: "" })).toContain("self-signed certificate");

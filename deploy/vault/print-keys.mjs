@@ -26,13 +26,28 @@ function required(variable) {
   return value;
 }
 
+/** Reads the token. No error shows it. */
+function readToken() {
+  const token = readFileSync(required("VAULT_TOKEN_FILE"), "utf8").trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error("VAULT_TOKEN_FILE holds no token for Vault");
+  return token;
+}
+
+/** The URL of a decryption. The token and the keys leave this host only by HTTPS. */
+function decryptUrl() {
+  const { protocol, hostname, origin } = new URL(required("VAULT_ADDR"));
+  const isLoopback = ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
+  if (protocol !== "https:" && !isLoopback) throw new Error("VAULT_ADDR must start with https: beyond loopback");
+  return new URL(`/v1/${mount}/decrypt/${name}`, origin);
+}
+
 async function unwrap(ciphertext) {
-  const response = await fetch(new URL(`/v1/${mount}/decrypt/${name}`, required("VAULT_ADDR")), {
+  const response = await fetch(decryptUrl(), {
     method: "POST",
     headers: {
       "Content-Type": "application/json",
       "X-Vault-Request": "true",
-      "X-Vault-Token": readFileSync(required("VAULT_TOKEN_FILE"), "utf8").trim(),
+      "X-Vault-Token": readToken(),
       ...(namespace && { "X-Vault-Namespace": namespace }),
     },
     body: JSON.stringify({ ciphertext, context: required("VAULT_CONTEXT") }),

@@ -182,7 +182,9 @@ describe("a log that was changed by an attacker without keys", () => {
       const detail = JSON.stringify({ leaf_hash: leafHash(Buffer.concat([bytes, mac])).toString("hex") });
       return signOutsideLane(DIRECT, { ...read(800), operation: "audit.review", outcome: "closed", detail });
     });
-    const all = [...entries, ...forged, ...closing];
+    // Copies of a row have one leaf hash, and one review closes them all.
+    const copies = Array.from({ length: 10_001 }, () => forged[0] as SignedRecord);
+    const all = [...entries, ...forged, ...copies, ...closing];
     expect(await verify(logOf(all, [all.length]).items)).toMatchObject({ verdict: 3, findings: [] });
   });
 

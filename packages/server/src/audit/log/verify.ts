@@ -117,8 +117,8 @@ export interface Verification {
 
 /** Maximum number of findings that are reported. */
 const MAX_FINDINGS = 100;
-/** Maximum number of findings that are kept until the reviews that close them are read. */
-const MAX_KEPT = 100_000;
+/** Maximum number of findings whose texts are kept until the reviews that close them are read. */
+const MAX_KEPT = 10_000;
 /** An entry gets its leaf within seconds. If it has none after this time, something prevents it. */
 const SEQUENCED_WITHIN_MS = 60_000;
 
@@ -200,8 +200,8 @@ class LogVerifier {
   readonly #heads = new Map<string, Head>();
   /** The findings. One that a closed review has closed is left out. */
   readonly #findings = new Set<Finding>();
-  /** The findings that a closed review of a leaf closes, by the hash of the leaf. */
-  readonly #closable = new Map<string, Finding[]>();
+  /** What a closed review of a leaf closes, by the hash of the leaf: all its findings, and those whose texts are kept. */
+  readonly #closable = new Map<string, { count: number; readonly kept: Finding[] }>();
   /** Number of all open findings, also of those beyond the maximum. */
   #foundCount = 0;
   /** Checkpoints kept outside that are larger than the tree or of a later epoch, oldest first. */
@@ -522,17 +522,19 @@ class LogVerifier {
   /** @param leaf the hash of a leaf. A closed review of this leaf closes the finding. */
   #report(kind: FindingKind, what: string, leaf?: string): void {
     this.#foundCount++;
+    const ofLeaf = leaf === undefined ? undefined : (this.#closable.get(leaf) ?? { count: 0, kept: [] });
+    if (ofLeaf && leaf !== undefined) this.#closable.set(leaf, ofLeaf);
+    if (ofLeaf) ofLeaf.count++;
     if (this.#findings.size >= MAX_KEPT) return;
     const finding = { kind, what };
     this.#findings.add(finding);
-    if (leaf !== undefined) this.#closable.set(leaf, [...(this.#closable.get(leaf) ?? []), finding]);
+    ofLeaf?.kept.push(finding);
   }
 
   #close(leaf: string): void {
-    for (const finding of this.#closable.get(leaf) ?? []) {
-      this.#findings.delete(finding);
-      this.#foundCount--;
-    }
+    const { count = 0, kept = [] } = this.#closable.get(leaf) ?? {};
+    this.#foundCount -= count;
+    for (const finding of kept) this.#findings.delete(finding);
     this.#closable.delete(leaf);
   }
 }

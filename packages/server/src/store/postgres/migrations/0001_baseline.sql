@@ -212,11 +212,13 @@ create table audit_entry (
   record bytea not null,
   -- guard: a login of the database can't write an entry that is too large for the worker that checks it
   check (octet_length(record) <= 1048576
+    and octet_length(concat(actor, roles, operation, outcome, reason, category, ticket)) <= 16384
     and octet_length(concat(actor, roles, operation, outcome, reason, subjects, event_ids, detail, category, ticket)) <= 131072),
   -- HMAC-SHA-256 of the record, by the key of its surface.
   mac bytea not null check (octet_length(mac) = 32),
   lane uuid,
-  lane_number bigint,
+  -- guard: a login of the database writes no number that JavaScript rounds
+  lane_number bigint check (lane_number between 1 and 9007199254740991),
   -- When the entry was written, the transaction (`pg_xact_status` knows whether it was committed) and the login. The
   -- writer can't choose them.
   written_at timestamptz not null default transaction_time(),

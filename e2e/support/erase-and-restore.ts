@@ -40,7 +40,10 @@ export async function erase(environment: Environment, ...args: readonly string[]
 /** Adopts a feature, so that later events have values. @param folder receives the file with the bundle. */
 async function adoptFeature(environment: Environment, folder: string): Promise<void> {
   const file = join(folder, "bundles.json");
-  await writeFile(file, JSON.stringify([bundleOf("() => true", { purposes: ["default"] })]));
+  await writeFile(
+    file,
+    JSON.stringify([bundleOf("({ su }) => ((su.value ?? null) === null ? null : true)", { purposes: ["default"] })]),
+  );
   const why = ["--reason", "review 4711"];
   for (const args of [
     ["propose", file],

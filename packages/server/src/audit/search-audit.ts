@@ -2,9 +2,11 @@
 import type { Secrets } from "../store/crypto/secrets.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { instant } from "../store/postgres/instant.ts";
-import { query, queryRow, sql } from "../store/postgres/statement.ts";
+import { query, queryRow, type RowOf, sql } from "../store/postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { decodeRecord } from "../store/audit-record/record.ts";
+import { isOfSurface } from "../store/audit-record/surfaces.ts";
+import { referencesOf } from "./log/epoch.ts";
 import { openDetail } from "./personal-detail.ts";
 import { readReviews } from "./review-table.ts";
 
@@ -35,28 +37,74 @@ export async function isAccountAudited(executor: Executor, subject: Buffer): Pro
   return rows[0]?.audited ?? false;
 }
 
-const WAS_EXPORTED = sql(
-  `select from shown_entry
-    where subject = $1 and operation = 'account.export' and detail ->> 'export_id' = $2`,
-  ["bytea?", "text"],
+/** Maximum number of entries, and size of unchecked ones, that are read: a login of the database can insert any. */
+const MAX_EXPORTS = 1_000;
+const MAX_UNCHECKED_BYTES = 16_384;
+
+const EXPORT = {
+  entry_id: "uuid",
+  export_id: "text",
+  request_id: "text?",
+  at: "text",
+  checked: "bool",
+  record: "bytea?",
+  mac: "bytea",
+} as const;
+const FIND_ACCOUNT_EXPORTS = sql(
+  `select entry_id, detail ->> 'export_id' as export_id, detail ->> 'request_id' as request_id, ${instant("at")}, checked,
+      case when not checked then record end as record, mac
+    from shown_entry e
+    where subject = $1 and operation = 'account.export' and outcome = 'done'
+      and ($2::timestamptz is null or e.at >= $2) and ($3::text is null or detail ->> 'export_id' = $3)
+      and (checked or octet_length(record) <= ${MAX_UNCHECKED_BYTES})
+    order by checked desc, e.at desc, entry_id limit ${MAX_EXPORTS}`,
+  ["bytea", "timestamptz?", "text?"],
+  EXPORT,
 );
 
-/** Whether an export with this id contained the account. */
-export async function wasExported(executor: Executor, subject: Buffer | null, exportId: string): Promise<boolean> {
-  return (await query(executor, WAS_EXPORTED, [subject, exportId])).rowCount !== 0;
+/** An export of an account. The request is the one for which it was made. */
+export interface AccountExport {
+  readonly export_id: string;
+  readonly request_id: string | null;
+  readonly at: string;
 }
 
-const FIND_ACCOUNT_EXPORTS = sql(
-  `select detail ->> 'export_id' as export_id, detail ->> 'request_id' as request_id, ${instant("at")} from shown_entry e
-    where subject = $1 and operation = 'account.export' and outcome = 'done' and e.at >= $2
-    order by e.at desc, entry_id`,
-  ["bytea", "timestamptz"],
-  { export_id: "text", request_id: "text?", at: "text" },
-);
+/**
+ * Finds the exports of the account with this keyed MAC, newest first. Of the entries that no worker has checked yet, only
+ * those count whose MAC this process finds valid.
+ * @param only `since`: a time in RFC 3339; `exportId`: the id of an export.
+ */
+export async function findAccountExports(
+  executor: Executor,
+  signer: AuditSigner,
+  subject: Buffer,
+  only: { readonly since?: string; readonly exportId?: string },
+): Promise<readonly AccountExport[]> {
+  const { rows } = await query(executor, FIND_ACCOUNT_EXPORTS, [subject, only.since ?? null, only.exportId ?? null]);
+  return rows
+    .filter((row) => row.checked || isSignedExport(signer, subject, row))
+    .toSorted((one, other) => (one.at > other.at ? -1 : 1));
+}
 
-/** Finds the exports of the account with this keyed MAC since a time in RFC 3339, newest first. */
-export async function findAccountExports(executor: Executor, subject: Buffer, since: string) {
-  return (await query(executor, FIND_ACCOUNT_EXPORTS, [subject, since])).rows;
+/** Whether the unchecked entry, with what its columns say of the export, has a MAC of a key of this process. */
+function isSignedExport(
+  signer: AuditSigner,
+  subject: Buffer,
+  { entry_id, export_id, request_id, at, record: bytes, mac }: RowOf<typeof EXPORT>,
+): boolean {
+  const record = bytes && decodeRecord(bytes);
+  // guard: an entry that a login of the database inserted is no export
+  if (!record || !signer.isOwn(record.surface, { bytes, mac }) || !isOfSurface(record)) return false;
+  const { export_id: exportId, request_id: requestId = null } = referencesOf(record);
+  return (
+    record.entryId === entry_id &&
+    record.operation === "account.export" &&
+    record.outcome === "done" &&
+    record.subjects?.[0]?.equals(subject) === true &&
+    exportId === export_id &&
+    requestId === request_id &&
+    record.at === Date.parse(at)
+  );
 }
 
 export interface OutcomeCount {

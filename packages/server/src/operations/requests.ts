@@ -1,11 +1,13 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
-import { wasExported } from "../audit/search-audit.ts";
+import { findAccountExports } from "../audit/search-audit.ts";
 import { writeAudit } from "../audit/audit.ts";
+import type { AuditSigner } from "../audit/audit-signer.ts";
 import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasures.ts";
 import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
+import type { Keys } from "../runtime/open-keys.ts";
 import { plural } from "../base/messages/plural.ts";
 import { readPurposeIds } from "../purposes/policy-table.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
@@ -63,16 +65,16 @@ export const closeRequest: Operation<"closeRequest"> = async ({ ports, caller, i
   const reason = input.reason === undefined ? undefined : reasonOf(input.reason, ports.config);
   if (outcome === "refused" && reason === undefined) throw invalid("body/reason", "is required with refused");
   if (outcome === "partly" && erasure_id === undefined) throw invalid("body/erasure_id", "is required with partly");
-  const { pseudonymizer } = await ports.keys();
+  const keys = await ports.keys();
   const closing = { ...input, ...(reason !== undefined && { reason }) };
   return change(ports, caller, { operation: "request.close", isDryRun }, (owner) =>
-    closeOpen(owner, pseudonymizer, closing, caller.actor),
+    closeOpen(owner, keys, closing, caller.actor),
   );
 };
 
 async function closeOpen(
   executor: Executor,
-  pseudonymizer: Pseudonymizer,
+  { audit, pseudonymizer }: Pick<Keys, "audit" | "pseudonymizer">,
   input: Input<"closeRequest">,
   actor: string,
 ): Promise<RequestRow> {
@@ -90,19 +92,28 @@ async function closeOpen(
     );
   }
   const named = { erasureId: input.erasure_id, exportId: input.export_id };
-  const answer = outcome === "done" ? await findAnswer(executor, pseudonymizer, openRequest, named) : named;
+  const answer = outcome === "done" ? await findAnswer(executor, audit, openRequest, named) : named;
   const { erasureId, exportId } = answer;
   if (erasureId !== undefined) {
     const linkedErasure = await requireErasureOf(executor, pseudonymizer, openRequest.account, erasureId);
     requireOutcome(outcome, linkedErasure);
   } else if (outcome === "done") await requireDone(executor, pseudonymizer, openRequest, exportId);
-  const subject = openRequest.account === null ? null : pseudonymizer.subjectOf("account", openRequest.account);
   // guard(false): a request is linked only to an export of its account
   // fails: e2e/requests.test.ts › is overdue until
-  if (exportId !== undefined && !(await wasExported(executor, subject, exportId))) {
+  if (exportId !== undefined && !(await wasExported(executor, audit, openRequest.account, exportId))) {
     throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
   }
   return (await close(executor, id, { outcome, actor, ground: reason, identity, ...answer })) ?? openRequest;
+}
+
+async function wasExported(
+  executor: Executor,
+  audit: AuditSigner,
+  account: string | null,
+  exportId: string,
+): Promise<boolean> {
+  if (account === null) return false;
+  return (await findAccountExports(executor, audit, audit.subjectOf(account), { exportId })).length > 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The erasure or the export that answered a request, if the person who closes the request names none. */
+import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { findAccountExports } from "../../audit/search-audit.ts";
-import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import { findErasures } from "../erasure/erasures.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
@@ -29,15 +29,17 @@ export const needsExport = (kind: RequestKind): boolean => ANSWERED_BY[kind] ===
  */
 export async function findAnswer(
   executor: Executor,
-  pseudonymizer: Pseudonymizer,
+  audit: AuditSigner,
   request: RequestRow,
   named: RequestAnswer,
 ): Promise<RequestAnswer> {
   const answeredBy = ANSWERED_BY[request.kind];
   const isNamed = named.erasureId !== undefined || (answeredBy === "export" && named.exportId !== undefined);
   if (answeredBy === undefined || isNamed || request.restriction_id !== null) return named;
-  const mac = pseudonymizer.subjectOf("account", request.account ?? "");
-  const found = await (answeredBy === "export" ? exportsFor : erasuresFor)(executor, mac, request);
+  const mac = audit.subjectOf(request.account ?? "");
+  const found = await (answeredBy === "export"
+    ? exportsFor(executor, audit, mac, request)
+    : erasuresFor(executor, mac, request));
   const [only, ...others] = found;
   // guard: a request is linked to what answered it, and never by chance
   if (others.length > 0) throw several(answeredBy, request, found);
@@ -58,8 +60,13 @@ async function erasuresFor(executor: Executor, mac: Buffer, request: RequestRow)
 }
 
 /** Exports that were made for the request, or, if there are none, all exports. */
-async function exportsFor(executor: Executor, mac: Buffer, request: RequestRow): Promise<readonly Candidate[]> {
-  const exports = await findAccountExports(executor, mac, request.received_at);
+async function exportsFor(
+  executor: Executor,
+  audit: AuditSigner,
+  mac: Buffer,
+  request: RequestRow,
+): Promise<readonly Candidate[]> {
+  const exports = await findAccountExports(executor, audit, mac, { since: request.received_at });
   const own = exports.filter(({ request_id }) => request_id === request.request_id);
   return (own.length > 0 ? own : exports).map(({ export_id, at }) => ({ id: export_id, at }));
 }

@@ -10,7 +10,7 @@ import { basename, dirname, join } from "node:path";
  */
 export async function writeExclusively(path: string, content: Buffer): Promise<void> {
   await makeFolder(dirname(path));
-  const draft = join(dirname(path), `.${randomUUID()}`);
+  const draft = ownDraftIn(dirname(path));
   await writeDraft(draft, content);
   try {
     await link(draft, path);
@@ -27,7 +27,7 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
  * or full file system all permissions may be right.
  */
 export async function tryWrite(folder: string): Promise<void> {
-  const draft = join(folder, `.${randomUUID()}`);
+  const draft = ownDraftIn(folder);
   await writeDraft(draft, Buffer.from("a trial of this folder\n"));
   await unlinkIfThere(draft);
 }
@@ -45,10 +45,11 @@ export async function unlinkDrafts(folder: string): Promise<void> {
 
 /**
  * Replaces a file with a new one: a concurrent reader sees the old or the new file, complete. The owner of the file
- * does not change. A path may have one writer at a time. A writer overwrites the draft that a killed writer left.
+ * does not change.
+ * @param draft the file that is written first. With the default, a path may have one writer at a time, and a writer
+ *   overwrites the draft that a killed writer left.
  */
-export async function replaceFile(path: string, content: Buffer): Promise<void> {
-  const draft = draftOf(path);
+export async function replaceFile(path: string, content: Buffer, draft = draftOf(path)): Promise<void> {
   await unlinkIfThere(draft);
   await writeDraft(draft, content);
   try {
@@ -88,6 +89,9 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.close();
   }
 }
+
+/** A new name for a draft, which no other writer uses. */
+export const ownDraftIn = (folder: string): string => join(folder, `.${randomUUID()}`);
 
 /** The name of the file that `replaceFile` writes first. */
 export const draftOf = (path: string): string => join(dirname(path), `.${basename(path)}.new`);

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import {
   draftOf,
   makeFolder,
+  ownDraftIn,
   replaceFile,
   syncFolder,
   unlinkIfThere,
@@ -30,8 +31,8 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
   }
 
   /** @throws Unavailable */
-  async function writeOver(path: string, content: Buffer): Promise<void> {
-    await replaceFile(path, content).catch((error: unknown) => {
+  async function writeOver(path: string, content: Buffer, draft?: string): Promise<void> {
+    await replaceFile(path, content, draft).catch((error: unknown) => {
       throw unwritable(error);
     });
   }
@@ -154,7 +155,8 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     findDestroyed,
     ids,
     readWatermark,
-    writeWatermark: (name, text) => writeOver(join(directory, name), Buffer.from(text)),
+    // Servers that start together all write which installation the keys belong to.
+    writeWatermark: (name, text) => writeOver(join(directory, name), Buffer.from(text), ownDraftIn(directory)),
     requireWritable: () => requireWritableFolder(KEY_STORE, directory),
     description: `directory ${directory}`,
     close: async () => {},

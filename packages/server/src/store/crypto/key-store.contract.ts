@@ -126,6 +126,15 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await other.close();
     });
 
+    it("lets writers of one watermark write at the same time", async () => {
+      const stores = await Promise.all(Array.from({ length: 4 }, () => place.open()));
+      for (let round = 0; round < 10; round++) {
+        await Promise.all(stores.map((one) => one.writeWatermark("mark", "3")));
+      }
+      expect(await store.readWatermark("mark")).toBe("3");
+      await Promise.all(stores.map((one) => one.close()));
+    });
+
     it("returns every value of a byte unchanged", async () => {
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
       await store.create(idOf("bytes"), bytes);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { access } from "node:fs/promises";
 import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../ingest/adopted-fields/adopted-fields-file.ts";
 import { describeDuration } from "../base/messages/duration.ts";
@@ -180,12 +180,19 @@ export async function examineUnopened(config: Config, cause: OperatorError): Pro
     ["erasure_journal", config.journal.directory],
     ["audit_checkpoints", config.audit.checkpointDirectory],
   ] as const;
-  const stores = folders.flatMap(([name, folder]) =>
-    // A command that only looks makes no folder.
-    folder === undefined || !existsSync(folder)
-      ? []
-      : [[name, () => bounded(() => requireWritableFolder("the folder", folder))] as const],
-  );
+  // A command that only looks makes no folder. A folder that does not answer in time is reported below.
+  const isThere = (folder: string): Promise<boolean> =>
+    bounded(() =>
+      access(folder).then(
+        () => true,
+        ({ code }: NodeJS.ErrnoException) => code !== "ENOENT",
+      ),
+    ).catch(() => true);
+  const stores: [DependencyName, () => Promise<void>][] = [];
+  for (const [name, folder] of folders) {
+    if (folder === undefined || !(await isThere(folder))) continue;
+    stores.push([name, () => bounded(() => requireWritableFolder("the folder", folder))]);
+  }
   return [
     { what: "configuration", ok: true, detail: "valid" },
     { what: failed, ok: false, detail: cause.message },

@@ -36,11 +36,11 @@ const proofFormat = "c2sp.org/tlog-proof@v1"
 // maxLine is the length of the longest line of an export. One entry lists the events of one transaction.
 const maxLine = 16 << 20
 
-// maxFindings is the number of findings that are printed, and maxOpen that of findings that wait for a review which closes
-// them. Further ones are counted only, because a login of the database can insert any number of entries.
+// maxFindings is the number of findings that are printed, and maxTexts that of findings which wait for a review with their
+// texts. Further ones are counted only, because a login of the database can insert any number of entries.
 const (
 	maxFindings = 100
-	maxOpen     = 100_000
+	maxTexts    = 10_000
 )
 
 // line is a line of an export. encoding/json reads byte strings as base64.
@@ -196,7 +196,7 @@ type log struct {
 	// epoch.
 	earlier, earlierConfirmed, present uint64
 	// Findings until a review is closed: begun epochs by the ids of their entries, and leaves whose entries had no valid
-	// MAC by their hashes.
+	// MAC by their hashes. The text is empty after maxTexts of them.
 	open map[string]string
 	// The epoch and size of the start, until an entry says that the leaves before it were pruned.
 	unexplained *[2]string
@@ -220,7 +220,11 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 		found.find("the log starts after %s leaves of epoch %s, and no entry says that they were pruned", l.unexplained[1], l.unexplained[0])
 	}
 	for _, what := range slices.Sorted(maps.Values(l.open)) {
-		found.find("%s", what)
+		if what == "" {
+			found.more++
+		} else {
+			found.find("%s", what)
+		}
 	}
 	found.size = l.earlier + l.tree.End()
 	found.confirmed = l.earlierConfirmed + l.present
@@ -228,9 +232,8 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 }
 
 func (l *log) findUntilReview(key, what string) {
-	if len(l.open) == maxOpen {
-		l.more++
-		return
+	if len(l.open) >= maxTexts && l.open[key] == "" {
+		what = ""
 	}
 	l.open[key] = what
 }

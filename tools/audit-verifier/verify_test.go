@@ -141,11 +141,17 @@ func TestManyFindings(t *testing.T) {
 
 func TestFindingsUntilReview(t *testing.T) {
 	l := &log{result: &result{}, open: map[string]string{}}
-	for index := range maxOpen + 5 {
+	for index := range maxTexts + 5 {
 		l.findUntilReview(strconv.Itoa(index), "a finding")
 	}
-	if len(l.open) != maxOpen || l.more != 5 {
-		t.Errorf("%d are kept, %d are counted", len(l.open), l.more)
+	texts := 0
+	for _, what := range l.open {
+		if what != "" {
+			texts++
+		}
+	}
+	if len(l.open) != maxTexts+5 || texts != maxTexts {
+		t.Errorf("%d wait for a review, %d with a text", len(l.open), texts)
 	}
 }
 

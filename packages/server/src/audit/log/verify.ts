@@ -126,7 +126,10 @@ interface Signed extends EpochCheckpoint {
   readonly isOutside: boolean;
 }
 
-/** Verifies a log in one pass. Memory grows with the numbers of lanes, epochs and closed reviews, not of leaves. */
+/**
+ * Verifies a log in one pass. Memory grows with the numbers of lanes, epochs, closed reviews and leaves that a review can
+ * close, not of all leaves.
+ */
 export async function verifyLog(items: AsyncIterable<LogItem>, options: VerifyOptions): Promise<Verification> {
   const verifier = new LogVerifier(options);
   for await (const item of items) verifier.add(item);

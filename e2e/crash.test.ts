@@ -119,10 +119,15 @@ async function attempt(item: Sent, agent?: Agent): Promise<void> {
   if (answer.status < 300) item.eventId = answer.json["event_id"] as string;
 }
 
+/** Waits until a condition is true. The error has what the server and PostgreSQL wrote last. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 150_000;
+  const deadline = Date.now() + 90_000;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("the condition did not become true in time");
+    if (Date.now() > deadline) {
+      const log = await readFile(join(environment["DRS_DATA_DIR"] ?? "", "postgres.log"), "utf8").catch(String);
+      const ends = [server.stderr(), log].map((text) => text.slice(-3_000)).join("\n");
+      throw new Error(`the condition did not become true in time:\n${ends}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

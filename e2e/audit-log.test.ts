@@ -2,13 +2,15 @@
  * Tests of the commands of the audit log: `drs audit checkpoint`, `verify`, `export`, `proof`, `key`, `prune` and
  * `epoch`.
  */
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { objects, runWithBreakGlass, type Printed } from "./support/command.ts";
-import { makeAuthority, serveAuthority } from "../packages/server/src/audit/log/time-stamp-authority.fixture.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { serveTimeStamps } from "./support/time-stamp-authority.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -194,26 +196,25 @@ test("an erasure makes the account's reasons and details unreadable once their r
   expect(await verify("--checkpoint", checkpointFile)).toMatchObject({ code: 0, findings: [] });
 });
 
-test("a time stamp of an authority confirms the log, and a replaced time stamp is reported", async () => {
-  const authority = await makeAuthority(await mkdtemp(join(folder, "authority-")));
-  const served = await serveAuthority(authority.reply);
-  const directory = join(folder, "stamps");
-  const before = environment;
-  environment = {
-    ...environment,
-    DRS_AUDIT_TIME_STAMP_URL: served.url,
-    DRS_AUDIT_TIME_STAMP_DIR: directory,
-    DRS_AUDIT_TIME_STAMP_CA_FILE: authority.caFile,
+test("the commands of the docs get a time stamp for a checkpoint, and fail if it is of another query", async () => {
+  const docs = await readFile(new URL("../docs/privacy/audit.md", import.meta.url), "utf8");
+  const [, get = "", verifyLater = ""] = /## Time stamps.*?```sh\n(.*?)```.*?```sh\n(.*?)```/s.exec(docs) ?? [];
+  const authority = await serveTimeStamps(await mkdtemp(join(folder, "authority-")));
+  const run = (commands: string): Promise<unknown> => {
+    const env = { ...process.env, ...environment, AUTHORITY: authority.url };
+    return promisify(execFile)("sh", ["-ec", commands], { cwd: authority.folder, env });
   };
-  expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
-  await served.close();
-  expect((await drs("audit", "verify")).stdout).toMatch(/^An authority saw a checkpoint of \d+ entries on 2/m);
-  expect(await verify()).toMatchObject({ code: 0, stamped: { epoch: 1, size: expect.any(Number) as number } });
-  const [note = ""] = await readdir(directory);
-  await writeFile(join(directory, note), await readFile(checkpointFile, "utf8"));
-  const what = expect.stringMatching(/^The time stamp \S+ is refused: it is of another message\.$/) as string;
-  expect(await verify()).toMatchObject({ code: 6, findings: [{ kind: "invalid", what }] });
-  environment = before;
+  await run(get);
+  const name = (await readdir(authority.folder)).find((file) => file.endsWith(".tsr"))?.slice(0, -4) ?? "";
+  const checkpoint = join(authority.folder, `${name}.checkpoint`);
+  const [opensslVerify = ""] = verifyLater.split("\n");
+  await run(opensslVerify.replaceAll("2027-01-31T08", name));
+  expect(await verify("--checkpoint", checkpoint)).toMatchObject({ code: 0, findings: [] });
+  authority.repeat = await readFile(join(authority.folder, `${name}.tsr`));
+  await expect(run(get)).rejects.toThrow("nonce mismatch");
+  await appendFile(checkpoint, "\n");
+  await expect(run(opensslVerify.replaceAll("2027-01-31T08", name))).rejects.toThrow("message imprint mismatch");
+  await authority.close();
 });
 
 test.each(["730d", "30d"])("drs audit prune deletes no entry that is younger than %s", async (period) => {

@@ -214,7 +214,6 @@ export const AUDIT_ROUTES = {
           overdue: count("New entries that have waited for more than a minute."),
           lacks_keys_of: nullable(shownText("The entry that activates keys which the worker lacks.")),
           sinks: Type.Array(shape("SinkState", { name: shownText(), state: shownText(), size: count() })),
-          stamped: nullable(shape("TimeStamp", { at: shownText(), epoch: count(), size: count() })),
         }),
       ),
     }),

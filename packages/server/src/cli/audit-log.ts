@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { checkpointNow, pruneNow, startEpochNow } from "../runtime/audit-log.ts";
-import { checkpointSinks, openTimeStamps } from "../runtime/checkpoint-sinks.ts";
+import { checkpointSinks } from "../runtime/checkpoint-sinks.ts";
 import { databaseOptionsAt } from "../runtime/connect.ts";
 import { openJournal } from "../runtime/open-installation.ts";
 import { openKeys } from "../runtime/open-keys.ts";
@@ -130,7 +130,7 @@ function verifyOnServer(context: Context, request: VerificationRequest): Promise
 
 function verifiedOf(
   installation: string,
-  { error, lacks_keys_of: lacksKeysOf, stamped, verdict, ...rest }: VerificationResult,
+  { error, lacks_keys_of: lacksKeysOf, verdict, ...rest }: VerificationResult,
 ): Verified {
   if (error)
     throw new OperatorError(
@@ -144,7 +144,6 @@ function verifiedOf(
     findings: rest.findings as Verified["findings"],
     sinks: rest.sinks as NonNullable<Verified["sinks"]>,
     ...(lacksKeysOf !== null && { lacksKeysOf }),
-    ...(stamped && { stamped: { ...stamped, at: new Date(stamped.at) } }),
   };
 }
 
@@ -163,10 +162,9 @@ function verifyHere(context: Context, request: VerificationRequest): Promise<Ver
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     const sinks = checkpointSinks(connection, journal);
-    const timeStamps = await openTimeStamps(connection.config);
     const installation = await readInstallationId(connection.pool);
     context.stderr.write(installationLine(context, installation));
-    return { ...(await verifyAuditLog({ ...connection, sinks, timeStamps, keys }, request)), installation };
+    return { ...(await verifyAuditLog({ ...connection, sinks, keys }, request)), installation };
   });
 }
 
@@ -210,11 +208,7 @@ function report(context: Context, { verdict, sinks = [], ...result }: Verified, 
         print(context, `sink ${state}: ${name} has a checkpoint of ${plural(size, "entry", "entries")}.`);
     }
   }
-  const { size, from, confirmed, waiting, overdue, stamped, lacksKeysOf } = result;
-  if (stamped && !json) {
-    const of = stamped.epoch > 1 ? ` of epoch ${stamped.epoch}` : "";
-    print(context, `An authority saw a checkpoint of ${stamped.size} entries${of} on ${stamped.at.toISOString()}.`);
-  }
+  const { size, from, confirmed, waiting, overdue, lacksKeysOf } = result;
   const after = from > 0 ? `, verified after the first ${from}` : "";
   const counts = `${plural(size, "entry", "entries")}${after}, of which checkpoints kept outside confirm ${confirmed}`;
   if (verdict === 6) throw new OperatorError("audit-log-broken", `The audit log is broken: ${counts}.`);

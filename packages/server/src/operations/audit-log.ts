@@ -85,10 +85,9 @@ export const readVerification: Operation<"readVerification"> = async ({ ports, i
 };
 
 /** What the worker stored: what it found, or why it found nothing. */
-type StoredResult = Partial<Omit<Verified, "verdict" | "stamped">> &
+type StoredResult = Partial<Omit<Verified, "verdict">> &
   Pick<Verified, "verdict"> & {
     readonly error?: { readonly code: string; readonly message: string };
-    readonly stamped?: { readonly at: string; readonly epoch: number; readonly size: number };
   };
 
 function shownResult({
@@ -102,7 +101,6 @@ function shownResult({
   overdue = 0,
   lacksKeysOf,
   sinks = [],
-  stamped,
 }: StoredResult): NonNullable<Answer<"readVerification">["result"]> {
   return {
     verdict,
@@ -115,7 +113,6 @@ function shownResult({
     overdue,
     lacks_keys_of: lacksKeysOf ?? null,
     sinks: [...sinks],
-    stamped: stamped ?? null,
   };
 }
 

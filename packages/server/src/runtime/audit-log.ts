@@ -8,7 +8,6 @@ import { type Pruned, pruneLog } from "../audit/prune.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
-import { lastCheckpoint } from "../audit/log-table.ts";
 import type { ReviewOrder } from "../audit/reviews.ts";
 import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch, type Unverified } from "../audit/sequencer.ts";
 import { ed25519Key } from "../store/crypto/ed25519-key.ts";
@@ -38,8 +37,7 @@ async function sequencerPorts(installation: Installation): Promise<SequencerPort
 }
 
 /**
- * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks and of the
- * time stamp authority. @throws audit-log-broken
+ * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks. @throws audit-log-broken
  */
 export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);
@@ -47,20 +45,7 @@ export async function checkpointNow(installation: Installation): Promise<readonl
     await lockSession(owner, LOCKS.auditLog);
     return extendLog(owner, ports);
   });
-  return [...errors, ...(await stampLatest(installation))];
-}
-
-/**
- * Gets a time stamp for the latest checkpoint, without the lock of the log. @returns the error of the authority, if
- * there is one.
- */
-async function stampLatest({ pool, clock, timeStamps }: Installation): Promise<readonly unknown[]> {
-  const note = timeStamps && (await lastCheckpoint(pool))?.note;
-  if (!timeStamps || note === undefined) return [];
-  return timeStamps.stamp(note, new Date(clock.now())).then(
-    () => [],
-    (error: unknown) => [error],
-  );
+  return errors;
 }
 
 /** Starts the next epoch of a log whose database was restored. @throws what `startEpoch` throws */
@@ -138,7 +123,7 @@ export class AuditSequencer {
   }
 
   async #extend(): Promise<readonly unknown[]> {
-    const errors = await withOwner(this.#installation.administration, async (owner) => {
+    return withOwner(this.#installation.administration, async (owner) => {
       if (!(await tryLockSession(owner, LOCKS.auditLog))) {
         this.#watch.passed([]);
         return [];
@@ -148,6 +133,5 @@ export class AuditSequencer {
       this.#watch.passed(extended.sinks.filter(({ name }) => name !== this.#log.name));
       return [...extended.errors, ...reportOf(extended.unverified)];
     });
-    return [...errors, ...(await stampLatest(this.#installation))];
   }
 }

@@ -1,8 +1,6 @@
 /** Places outside the database that keep checkpoints of the audit log. */
 import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
-import { TimeStamps } from "../audit/time-stamps.ts";
-import type { Config } from "../base/config/config.ts";
 import type { Dependency } from "../base/dependencies/dependencies.ts";
 import { boundedBy } from "../base/dependencies/file-calls.ts";
 import type { ErasureJournal } from "../lifecycle/journal/journal.ts";
@@ -33,13 +31,6 @@ export function checkpointSinks(
           ),
         ]),
   ];
-}
-
-/** @throws time-stamps-unusable */
-export async function openTimeStamps({ audit, dependencyTimeoutMs }: Config): Promise<TimeStamps | undefined> {
-  const { url, caFile, directory } = audit.timeStamps;
-  if (url === undefined || caFile === undefined || directory === undefined) return undefined;
-  return TimeStamps.open({ url, caFile, directory, timeoutMs: dependencyTimeoutMs });
 }
 
 /**

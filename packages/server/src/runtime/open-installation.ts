@@ -7,8 +7,7 @@ import { postgresJournal } from "../lifecycle/journal/postgres-journal.ts";
 import { attestedEntry } from "../lifecycle/receipts/attested-entry.ts";
 import type { DatabaseOptions } from "../store/postgres/database.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
-import type { TimeStamps } from "../audit/time-stamps.ts";
-import { checkpointSinks, openTimeStamps } from "./checkpoint-sinks.ts";
+import { checkpointSinks } from "./checkpoint-sinks.ts";
 import { databaseOptionsAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
@@ -23,13 +22,12 @@ export interface Installation extends OpenConnection, Keys {
   /** The places outside the database that keep checkpoints of the audit log. */
   readonly checkpointSinks: readonly CheckpointSink[];
   /** The authority that signs the time of checkpoints, if one is configured. */
-  readonly timeStamps: TimeStamps | undefined;
   /** An entry that the journal must contain, because the configured receipt names it. */
   readonly attested: KnownEntry | undefined;
 }
 
 /**
- * @throws what `openKeys` throws; time-stamps-unusable, an error with a journal-… code, Unavailable
+ * @throws what `openKeys` throws; an error with a journal-… code, Unavailable
  */
 export async function openInstallation(connection: OpenConnection): Promise<Installation> {
   const { config, opened } = connection;
@@ -39,8 +37,7 @@ export async function openInstallation(connection: OpenConnection): Promise<Inst
   if (journal) opened.add("erasure journal", () => journal.close());
   const attested = await attestedEntry(config.journal.receiptFile, keys.receipts, keys.codec.installation);
   const sinks = checkpointSinks(connection, journal);
-  const timeStamps = await openTimeStamps(config);
-  return { ...connection, ...keys, journal, journalDatabase, checkpointSinks: sinks, timeStamps, attested };
+  return { ...connection, ...keys, journal, journalDatabase, checkpointSinks: sinks, attested };
 }
 
 /** @throws Unavailable */

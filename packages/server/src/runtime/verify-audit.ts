@@ -1,14 +1,12 @@
-/** Verifies the audit log of a database, with the checkpoints of its sinks and the time stamps of an authority. */
+/** Verifies the audit log of a database and the checkpoints of its sinks. */
 import { setImmediate } from "node:timers/promises";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { findCheckpointAt, lastCheckpoint, readLog } from "../audit/log-table.ts";
-import { type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
-import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
+import { parseLogKey } from "../audit/log/checkpoint.ts";
 import { SURFACES } from "../store/audit-record/record.ts";
-import { type Finding, type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
+import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
 import { askSink, type SinkState, stateOfSink } from "../audit/sink-states.ts";
 import { mayLackKeys } from "../audit/surface-keys.ts";
-import type { StampedCheckpoint, TimeStamps } from "../audit/time-stamps.ts";
 import type { VerificationRequest } from "../audit/verification-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import type { Clock } from "../base/ports.ts";
@@ -21,15 +19,12 @@ export interface Verified extends Verification {
   /** The id of the installation. */
   readonly installation?: string;
   readonly sinks?: readonly SinkState[];
-  /** The time of the last time stamp, and the epoch and size of its checkpoint. */
-  readonly stamped?: { readonly at: Date; readonly epoch: number; readonly size: number };
 }
 
 export interface VerificationPorts {
   readonly database: DatabaseOptions;
   readonly clock: Clock;
   readonly sinks: readonly CheckpointSink[];
-  readonly timeStamps: TimeStamps | undefined;
   /** Absent if the key store is away. Then hashes and checkpoints are verified with the key of the request. */
   readonly keys: Pick<Keys, "audit" | "codec" | "secrets"> | undefined;
   /** Called now and then with the number of items of the log that were read. */
@@ -40,7 +35,7 @@ export interface VerificationPorts {
 
 /** @throws audit-unchecked if the key of the log is not known; key-file-unusable */
 export async function verifyAuditLog(
-  { database, clock, sinks, timeStamps, keys, onProgress = async () => {}, signal }: VerificationPorts,
+  { database, clock, sinks, keys, onProgress = async () => {}, signal }: VerificationPorts,
   { checkpoints = [], since, key: keyText }: VerificationRequest,
 ): Promise<Verified> {
   const key = keyText === undefined ? keys && (await findLogKey(keys)) : parseLogKey(keyText);
@@ -52,7 +47,6 @@ export async function verifyAuditLog(
   // The sinks are read before the database. A checkpoint that is signed in between is then only in the database, and
   // the verification does not report the log as truncated.
   const askedSinks = await Promise.all(sinks.map(askSink));
-  const stamped = (await timeStamps?.read()) ?? [];
   return inSnapshot(database, async (snapshot) => {
     const lacks = keys !== undefined && (await mayLackKeys(snapshot, keys.audit));
     if (lacks) keys.audit.requireKeys(SURFACES);
@@ -60,17 +54,13 @@ export async function verifyAuditLog(
     const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
     const result = await verifyLog(paced(readLog(snapshot, start), onProgress, signal), {
       key,
-      outside: [
-        ...checkpoints,
-        ...askedSinks.flatMap(({ note }) => (note === undefined ? [] : [note])),
-        ...stamped.map(({ note }) => note),
-      ],
+      outside: [...checkpoints, ...askedSinks.flatMap(({ note }) => (note === undefined ? [] : [note]))],
       ...(keys && { surfaces: keys.audit.surfaces, replaced: keys.audit.replaced }),
       mayLackKeys: lacks,
       now: clock.now(),
     });
     return {
-      ...withTimeStamps(result, stamped, key),
+      ...result,
       sinks: askedSinks.map((sink) => stateOfSink(sink, key, latest)),
     };
   });
@@ -97,21 +87,4 @@ async function* paced(
     if (count % ITEMS_PER_TURN === 0) await setImmediate();
     if (count % ITEMS_PER_REPORT === 0) await onProgress(count);
   }
-}
-
-/** Adds the last time stamp to a result, and a finding for each time stamp that proves nothing. */
-function withTimeStamps(result: Verification, kept: readonly StampedCheckpoint[], key: LogKey): Verified {
-  const findings = kept.flatMap(({ name, stamp }): Finding[] =>
-    "problem" in stamp ? [{ kind: "invalid", what: `The time stamp ${name} is refused: ${stamp.problem}.` }] : [],
-  );
-  const last = kept.at(-1);
-  const checkpoint = last && verifyEpochCheckpoint(last.note, key);
-  const stamped = checkpoint && "at" in last.stamp && { ...checkpoint, at: last.stamp.at };
-  return {
-    ...result,
-    // guard(false): a time stamp that proves nothing is reported
-    // fails: e2e/audit-log.test.ts › a time stamp of an authority
-    ...(findings.length > 0 && { verdict: 6, findings: [...result.findings, ...findings] }),
-    ...(stamped && { stamped: { at: stamped.at, epoch: stamped.epoch, size: stamped.size } }),
-  };
 }

@@ -23,11 +23,6 @@ const SIGN_IN = {
   DRS_OIDC_CLIENT_ID: "drs",
   DRS_OIDC_ROLE_FILE: "roles.yaml",
 };
-const TIME_STAMPS = {
-  DRS_AUDIT_TIME_STAMP_URL: "http://stamps.example",
-  DRS_AUDIT_TIME_STAMP_CA_FILE: "authority.pem",
-  DRS_AUDIT_TIME_STAMP_DIR: "stamps",
-};
 const COMMAND = { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' };
 const KEY_SOURCES = "DRS_KEY_ENCRYPTION_KEY, DRS_KEY_ENCRYPTION_KEY_FILE";
 const twoKeySources = new RegExp(`^${KEY_SOURCES} and DRS_KEY_ENCRYPTION_KEY_COMMAND exclude each other$`);
@@ -74,8 +69,7 @@ describe("the configuration", () => {
     (name) => {
       const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
       const SIGNING = name.startsWith("DRS_OIDC") && SIGN_IN;
-      const STAMPS = name.startsWith("DRS_AUDIT_TIME") && TIME_STAMPS;
-      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...STAMPS };
+      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING };
       expect(described(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
     },
   );
@@ -194,7 +188,6 @@ describe("rules between variables", () => {
       { ...SIGN_IN, DRS_ADMIN_PUBLIC_URL: undefined },
       /^DRS_ADMIN_PUBLIC_URL is required with/,
     ],
-    ["time stamps in no directory", { ...TIME_STAMPS, DRS_AUDIT_TIME_STAMP_DIR: undefined }, /_DIR is required with/],
     ["a secret for no issuer", { DRS_OIDC_CLIENT_SECRET: "s" }, /^DRS_OIDC_CLIENT_SECRET has no meaning without/],
     [
       "an issuer over plain HTTP",
@@ -311,7 +304,8 @@ describe("rules between variables", () => {
   });
 
   test("say what replaces a setting of an earlier release", () => {
-    expect(problemsOf({ DRS_VAULT_URL: "https://vault" })).toEqual([
+    expect(problemsOf({ DRS_AUDIT_TIME_STAMP_DIR: "stamps", DRS_VAULT_URL: "https://vault" })).toEqual([
+      "DRS_AUDIT_TIME_STAMP_DIR is not a variable of this server: let a job run openssl ts over DRS_AUDIT_CHECKPOINTS, as docs/privacy/audit.md describes",
       "DRS_VAULT_URL is not a variable of this server: let DRS_KEY_ENCRYPTION_KEY_COMMAND run deploy/vault/print-keys.mjs, which unwraps by Vault",
     ]);
   });

@@ -111,11 +111,16 @@ function flatten(members: OwnMembers, prefix = ""): ReadonlyMap<string, Result<u
 
 const ENDS_WITH_LINE_BREAK = "ends with a line break: set it without one, for example by printf instead of echo";
 
-/** What replaces a variable of an earlier release. */
-const replacementOf = (name: string): string =>
-  name.startsWith("DRS_VAULT_")
-    ? ": let DRS_KEY_ENCRYPTION_KEY_COMMAND run deploy/vault/print-keys.mjs, which unwraps by Vault"
-    : "";
+/** What replaces the variables of an earlier release, by the start of their names. */
+const REPLACEMENTS: readonly (readonly [prefix: string, advice: string])[] = [
+  ["DRS_VAULT_", "let DRS_KEY_ENCRYPTION_KEY_COMMAND run deploy/vault/print-keys.mjs, which unwraps by Vault"],
+  ["DRS_AUDIT_TIME_STAMP_", "let a job run openssl ts over DRS_AUDIT_CHECKPOINTS, as docs/privacy/audit.md describes"],
+];
+
+function replacementOf(name: string): string {
+  const advice = REPLACEMENTS.find(([prefix]) => name.startsWith(prefix))?.[1];
+  return advice === undefined ? "" : `: ${advice}`;
+}
 
 function readVariables(environment: Environment): ReadChoices {
   const variables = new Set(PATHS.map(variableOf));

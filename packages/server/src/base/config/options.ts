@@ -107,14 +107,6 @@ export interface Settings {
   readonly audit?: {
     /** Directory that keeps the checkpoints of the audit log, in addition to the erasure journal. Use a directory of another system, in which administrators of the database can't write. Must be a path. Variable: `DRS_AUDIT_CHECKPOINTS`. */
     readonly checkpointDirectory?: string;
-    readonly timeStamps?: {
-      /** Authority that signs time stamps (RFC 3161): a worker gets one for the first checkpoint of the audit log of each hour. Must be a URL that starts with https: or http:. Variable: `DRS_AUDIT_TIME_STAMP_URL`. */
-      readonly url: string;
-      /** Certificates in PEM that must have signed the certificate of the authority. Must be a path. Variable: `DRS_AUDIT_TIME_STAMP_CA_FILE`. */
-      readonly caFile: string;
-      /** Directory that keeps each of these checkpoints and its time stamp. Must be a path. Variable: `DRS_AUDIT_TIME_STAMP_DIR`. */
-      readonly directory: string;
-    };
     /** File of the MAC keys of audit entries: each line has a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface; give workers and commands all lines. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
     readonly keyFile?: string;
     /** How long audit entries are kept: `drs audit prune` deletes older ones. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Default: `63072000000`, which is `730d`. Variable: `DRS_AUDIT_RETENTION`. */
@@ -128,6 +120,6 @@ export interface Settings {
     /** Whether the server computes adopted features. With false, `drs feature work` does it, in a process of its own. Must be true or false. Default: `true`. Variable: `DRS_FEATURE_WORKER`. */
     readonly worker?: boolean;
   };
-  /** Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint, the identity provider, Vault or the time-stamp authority, and of a run of the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
+  /** Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint or the identity provider, and of a run of the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
   readonly dependencyTimeoutMs?: number;
 }

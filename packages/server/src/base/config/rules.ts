@@ -10,11 +10,6 @@ export const KEY_SOURCES = [
   "keys.encryptionKeyCommand",
 ] as const satisfies readonly Path[];
 
-const TIME_STAMP_SETTINGS = [
-  "audit.timeStamps.caFile",
-  "audit.timeStamps.directory",
-] as const satisfies readonly Path[];
-
 const SIGN_IN_REQUIRED = [
   "service.admin.oidc.clientId",
   "service.admin.oidc.roleFile",
@@ -74,12 +69,12 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("keys.previousEncryptionKey") && !has("keys.encryptionKey"),
     `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; every other source gives all of its keys itself`,
   );
-  for (const [lead, needed, all] of [
-    ["audit.timeStamps.url", TIME_STAMP_SETTINGS, TIME_STAMP_SETTINGS],
-    ["service.admin.oidc.issuer", SIGN_IN_REQUIRED, SIGN_IN_SETTINGS],
-  ] as const) {
-    for (const path of all) problemWhen(has(path) && !has(lead), `${n(path)} has no meaning without ${n(lead)}`);
-    for (const path of needed) problemWhen(has(lead) && !has(path), `${n(path)} is required with ${n(lead)}`);
+  const signIn = "service.admin.oidc.issuer";
+  for (const path of SIGN_IN_SETTINGS) {
+    problemWhen(has(path) && !has(signIn), `${n(path)} has no meaning without ${n(signIn)}`);
+  }
+  for (const path of SIGN_IN_REQUIRED) {
+    problemWhen(has(signIn) && !has(path), `${n(path)} is required with ${n(signIn)}`);
   }
   const external = has("database.url");
   problemWhen(

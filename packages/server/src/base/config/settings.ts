@@ -20,7 +20,6 @@ import {
   scopes,
   sharedSecret,
   text,
-  urlWithoutCredentials,
   webOrigin,
   webUrl,
 } from "./values.ts";
@@ -327,22 +326,6 @@ export const SETTINGS = {
     path,
     "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal. Use a directory of another system, in which administrators of the database can't write.",
   ),
-  "audit.timeStamps.url": required(
-    "DRS_AUDIT_TIME_STAMP_URL",
-    // The authority's answers are signed, so they need no TLS.
-    urlWithoutCredentials,
-    "Authority that signs time stamps (RFC 3161): a worker gets one for the first checkpoint of the audit log of each hour.",
-  ),
-  "audit.timeStamps.caFile": required(
-    "DRS_AUDIT_TIME_STAMP_CA_FILE",
-    path,
-    "Certificates in PEM that must have signed the certificate of the authority.",
-  ),
-  "audit.timeStamps.directory": required(
-    "DRS_AUDIT_TIME_STAMP_DIR",
-    path,
-    "Directory that keeps each of these checkpoints and its time stamp.",
-  ),
   "audit.keyFile": optional(
     "DRS_AUDIT_KEY_FILE",
     path,
@@ -437,7 +420,7 @@ export const SETTINGS = {
     "DRS_DEPENDENCY_TIMEOUT",
     durationWithin("100ms", "10m"),
     "5s",
-    "Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint, the identity provider, Vault or the time-stamp authority, and of a run of the command that prints the key-encryption key.",
+    "Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint or the identity provider, and of a run of the command that prints the key-encryption key.",
   ),
   "service.processes": optional(
     "DRS_PROCESSES",

@@ -152,7 +152,7 @@ export const postgresUrl = textKind((raw) => {
 }, "a URL that starts with postgres: or postgresql:");
 
 /** A URL without credentials, because it is printed and logged, and `fetch` takes no URL with credentials. */
-export const urlWithoutCredentials = withCheck(url("https:", "http:"), (raw) => {
+const urlWithoutCredentials = withCheck(url("https:", "http:"), (raw) => {
   const { username, password } = new URL(raw);
   return username === "" && password === "" ? undefined : "must not hold credentials";
 });

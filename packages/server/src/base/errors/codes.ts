@@ -210,10 +210,6 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "The command that prints the key-encryption key refused, failed or gave something else. The message says which.",
   },
-  "time-stamps-unusable": {
-    ...FAILED,
-    when: "The certificates of time-stamp authorities can't be read, or a reply of the authority proves nothing. The message says why.",
-  },
   "key-versions-fixed": {
     ...FAILED,
     when: "Versions of the key-encryption key can't be changed from here. The message says where.",

@@ -64,7 +64,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/configuration.md", configurationPage());
   files.set("packages/server/src/base/config/options.ts", endpointOptions());
   files.set(".gitattributes", attributesOf([...files.keys()]));
-  files.set("CONTRIBUTING.md", withLayoutSection(await readFile(join(root, "CONTRIBUTING.md"), "utf8")));
+  files.set("docs/architecture.md", withLayoutSection(await readFile(join(root, "docs/architecture.md"), "utf8")));
   return files;
 }
 

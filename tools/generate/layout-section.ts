@@ -1,4 +1,4 @@
-/** Writes the section of CONTRIBUTING.md that lists the wings of the server. */
+/** Writes the section of `docs/architecture.md` that lists the wings of the server. */
 import { WINGS } from "../boundaries/wings.ts";
 
 const BEGIN = "<!-- Generated from tools/boundaries/wings.ts by `npm run generate`. -->";
@@ -8,7 +8,7 @@ const END = "<!-- End of what is generated. -->";
 export function withLayoutSection(page: string): string {
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);
-  if (from === -1 || to < from) throw new Error("CONTRIBUTING.md lacks the markers of the generated section");
+  if (from === -1 || to < from) throw new Error("docs/architecture.md lacks the markers of the generated section");
   return `${page.slice(0, from)}${BEGIN}\n\n${list()}\n\n${page.slice(to)}`;
 }
 

@@ -15,7 +15,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Privacy: ["docs/privacy/*.md"],
   Packages: ["packages/*/README.md", "examples/*/README.md"],
   Decisions: ["docs/decisions/*.md"],
-  Project: ["CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md"],
+  Project: ["CONTRIBUTING.md", "docs/contributing/*.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md"],
 };
 
 const groups = Object.entries(GROUPS).map(([text, patterns]) => ({

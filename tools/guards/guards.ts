@@ -1,99 +1,130 @@
 /**
  * `npm run guards`: switches off each guard that a marker in the source names, one at a time, in a copy of the tree,
- * and runs the test that must then fail. It prints a line for each guard and finally `N passed, N failed`. `--only
- * TEXT` runs guards whose file, rule or test contains the text; `--parallel N` runs N guards at a time.
+ * and runs the tests that are related to it until one fails. `--only TEXT` takes the guards whose file or rule contains
+ * the text, `--part N/M` every guard of a part.
  */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { installOnce } from "../own-lock/install-once.ts";
-import { ProgramRunner } from "../suite/run.ts";
-import { copyTree } from "./copy-tree.ts";
-import { findGuards, type Guard, ROOT } from "./find-guards.ts";
-import { MarkerInvalid } from "./marker.ts";
-import { runTests } from "./run-tests.ts";
-import { switchOff } from "./switch-off.ts";
+import { TEST_FILES } from "../suites/suites.ts";
+import { rankTests } from "./rank.ts";
+import { type Guard, guardsOf, switchOff } from "./switch-off.ts";
 
-/** Finds guards whose test proves nothing, with the reason: the test fails without any change, or does not exist. */
-async function findUnusable(copy: string, guards: readonly Guard[]): Promise<ReadonlyMap<Guard, string>> {
-  const unusable = new Map<Guard, string>();
-  for (const [file, group] of Map.groupBy(guards, ({ test }) => test.file)) {
-    const { passed, failed } = await runTests(copy, file, [...new Set(group.map(({ test }) => test.name))]);
-    for (const guard of group) {
-      const failing = failed.find(({ name }) => name.includes(guard.test.name));
-      if (failing) unusable.set(guard, `the test fails as the tree is: ${failing.error}`);
-      else if (!passed.some((name) => name.includes(guard.test.name))) unusable.set(guard, "there is no such test");
-    }
-  }
-  return unusable;
-}
+const ROOT = join(import.meta.dirname, "../..");
+/** Numbers of test files that run one after the other until a test fails: most guards fail in the first three. */
+const ROUNDS = [3, 9, 28];
+/** It makes so many kinds of requests that it shares few words with each of their rules. */
+const ALL_REJECTIONS = "e2e/rejections/rejections.test.ts";
+/** Tests that read the sources notice any change of them. */
+const READS_SOURCES = /^tools\/|\/(postgres\/(schema|locks|errors)|errors\/codes|runtime-independence)\.test\.ts$/;
 
-interface Outcome {
-  readonly isNoticed: boolean;
-  /** The error of the failed test, or the reason why no test failed. */
-  readonly text: string;
-}
-
-async function tryGuard(copy: string, guard: Guard): Promise<Outcome> {
-  const path = join(copy, guard.path);
-  const original = await readFile(path, "utf8");
-  try {
-    await writeFile(path, switchOff(original, guard));
-    await compile(copy, guard);
-    const { failed } = await runTests(copy, guard.test.file, [guard.test.name]);
-    return { isNoticed: failed.length > 0, text: failed[0]?.error ?? "no test failed" };
-  } catch (error) {
-    if (error instanceof MarkerInvalid) return { isNoticed: false, text: error.message };
-    throw error;
-  } finally {
-    await writeFile(path, original);
-    await compile(copy, guard);
-  }
-}
-
-const SCANNER_COMPILER = join(ROOT, "tools/scanner");
-
-/** Compiles the scanner, because the test of its guard runs the compiled module. */
-async function compile(copy: string, { path }: Guard): Promise<void> {
-  if (!path.startsWith("packages/server/assembly/")) return;
-  const runner = new ProgramRunner(SCANNER_COMPILER);
-  await installOnce(SCANNER_COMPILER, runner);
-  await runner.must(process.execPath, "compile.ts", "--root", copy);
-}
-
-async function check(copy: string, guard: Guard, unusable: string | undefined): Promise<boolean> {
-  const { isNoticed, text } =
-    unusable === undefined ? await tryGuard(copy, guard) : { isNoticed: false, text: unusable };
-  const place = `${guard.path}:${guard.line}`;
-  process.stdout.write(`${isNoticed ? "passed" : "FAILED"}  ${guard.rule} (${place}): ${text.slice(0, 120)}\n`);
-  return isNoticed;
-}
-
-async function main(only: string, parallel: number): Promise<number> {
-  const guards = await findGuards(only);
-  const folder = await mkdtemp(join(tmpdir(), "drs-guards-"));
-  try {
-    const copies = Array.from({ length: parallel }, (_, index) => join(folder, String(index)));
-    for (const copy of copies) await copyTree(ROOT, copy);
-    const unusable = await findUnusable(copies[0] ?? folder, guards);
-    const waiting = [...guards];
-    let passed = 0;
-    const work = async (copy: string): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        if (await check(copy, next, unusable.get(next))) passed++;
-      }
-    };
-    await Promise.all(copies.map(work));
-    process.stdout.write(`${passed} passed, ${guards.length - passed} failed\n`);
-    return passed === guards.length ? 0 : 1;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+const COPY = `
+  git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from=- | tar --extract --directory="$0"
+  mkdir "$0/node_modules" && ln -s "$PWD"/node_modules/{*,.bin} "$0/node_modules" && rm "$0/node_modules/@device-risk-signals"
+  cp -a node_modules/@device-risk-signals "$0/node_modules"`;
 
 const { values } = parseArgs({
-  options: { only: { type: "string", default: "" }, parallel: { type: "string", default: "1" } },
+  options: { only: { type: "string", default: "" }, part: { type: "string", default: "1/1" } },
 });
+const [part = 1, parts = 1] = values.part.split("/").map(Number);
+const sources = globSync("packages/*/{src,assembly}/**/*.{ts,sql}", { cwd: ROOT });
+const guards = sources
+  .filter((path) => !/\.(test|fixture|contract)\.ts$/.test(path))
+  .toSorted()
+  .flatMap((path) => guardsOf(readFileSync(join(ROOT, path), "utf8")).map((guard) => ({ path, ...guard })))
+  .filter(({ path, rule }) => `${path} ${rule}`.includes(values.only))
+  .filter((_, index) => index % parts === part - 1);
+
+const copy = mkdtempSync(join(tmpdir(), "drs-guards-"));
+process.once("exit", () => rmSync(copy, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
-process.exitCode = await main(values.only, Number(values.parallel));
+execFileSync("bash", ["-ec", COPY, copy], { cwd: ROOT });
+
+const tests = globSync(TEST_FILES, { cwd: copy, exclude: ["**/node_modules"] }).filter(
+  (file) => !READS_SOURCES.test(file),
+);
+const rank = rankTests(new Map(tests.map((file) => [file, readFileSync(join(copy, file), "utf8")])));
+
+interface Failure {
+  readonly file: string;
+  readonly test: string;
+}
+
+/** Runs test files until one test fails. A file that can't be loaded is no failure: the change may be no program. */
+async function findFailure(files: readonly string[]): Promise<Failure | undefined> {
+  const report = join(copy, "report.tap");
+  rmSync(report, { force: true });
+  await runGroup([
+    "run",
+    "--bail=1",
+    "--testTimeout=120000",
+    "--reporter=tap-flat",
+    `--outputFile=${report}`,
+    ...files,
+  ]);
+  const [, file, test] =
+    /^not ok \d+ - (\S+\.test\.ts) > (.+) # time=/m.exec(readFileSync(report, { encoding: "utf8", flag: "a+" })) ?? [];
+  return file && test ? { file, test } : undefined;
+}
+
+/** Ends the whole process group, because a failing test may leave servers running that it has started. */
+async function runGroup(args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", ...args], {
+    cwd: copy,
+    stdio: "ignore",
+    detached: true,
+  });
+  const end = (): void => void execFileSync("bash", ["-c", `kill -KILL -- -${child.pid} || true`], { stdio: "ignore" });
+  process.once("exit", end);
+  await once(child, "close");
+  process.off("exit", end);
+  end();
+}
+
+function write(path: string, text: string): void {
+  writeFileSync(join(copy, path), text);
+  // Tests run the compiled scanner.
+  if (path.includes("/assembly/")) execFileSync("npm", ["run", "--silent", "generate:scanner"], { cwd: copy });
+}
+
+/** The first test of the files that fails twice with the change, and not without it. */
+async function findNoticing(files: readonly string[], { path, text, without }: Change): Promise<string | undefined> {
+  write(path, without);
+  const failure = await findFailure(files);
+  const isAgain = failure && (await findFailure([failure.file]))?.test === failure.test;
+  write(path, text);
+  if (!failure) return undefined;
+  if (isAgain && !(await findFailure([failure.file]))) return `${failure.file} › ${failure.test}`;
+  const others = files.filter((file) => file !== failure.file);
+  return others.length > 0 ? await findNoticing(others, { path, text, without }) : undefined;
+}
+
+interface Change {
+  readonly path: string;
+  readonly text: string;
+  readonly without: string;
+}
+
+async function tryGuard({ path, ...guard }: Guard & { readonly path: string }): Promise<string> {
+  const text = readFileSync(join(copy, path), "utf8");
+  const without = switchOff(text, guard);
+  if (without === undefined) return "not tried: the line does not say how to switch it off";
+  const ranked = rank(path, guard.rule).toSpliced(3, 0, ALL_REJECTIONS);
+  for (const count of ROUNDS) {
+    const found = await findNoticing(ranked.splice(0, count), { path, text, without });
+    if (found !== undefined) return `passed: ${found}`;
+  }
+  return "FAILED: no related test fails";
+}
+
+const counts = { passed: 0, FAILED: 0, "not tried": 0 };
+for (const guard of guards) {
+  const outcome = await tryGuard(guard);
+  counts[outcome.split(":", 1)[0] as keyof typeof counts]++;
+  process.stdout.write(`${guard.path}:${guard.line} ${guard.rule}\n  ${outcome}\n`);
+}
+process.stdout.write(`${counts.passed} passed, ${counts.FAILED} failed, ${counts["not tried"]} not tried\n`);
+process.exitCode = counts.FAILED > 0 || counts.passed === 0 ? 1 : 0;

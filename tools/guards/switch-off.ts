@@ -1,26 +1,31 @@
-import { parseAst } from "vitest/node";
-import { type Kind, type Marker, MarkerInvalid } from "./marker.ts";
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-}
-
 /**
- * A node, its ancestors with the innermost last, and whether it is an item of a list, such as a statement or an
- * element.
+ * A marker is the comment above a guarded line: `// guard: WHY`, or `// guard(WAY): WHY` where the way to switch the
+ * guard off does not follow from the line. In SQL it begins with `--`, also in a template of TypeScript.
  */
-interface Found {
-  readonly node: Node;
-  readonly parents: readonly Node[];
-  readonly isListed: boolean;
+import { parseAst } from "vitest/node";
+
+export interface Guard {
+  readonly sign: string;
+  readonly way: string | undefined;
+  readonly rule: string;
+  /** The line of the marker, counted from 1. */
+  readonly line: number;
+  /** The position of the guarded text: the next line that is no comment, after its indentation. */
+  readonly at: number;
 }
 
-/** The text without the guard that a marker names. @throws MarkerInvalid */
-export function switchOff(text: string, marker: Marker): string {
-  const { start, end, by } = marker.language === "sql" ? changesInSql(text, marker) : changesInTypeScript(text, marker);
-  return text.slice(0, start) + by + text.slice(end);
+const MARKER = /^ *(\/\/|--) guard(?:\(([a-z-]+)\))?: (\S.*)\n(?=((?: *(?:\/\/|--|\/?\*).*\n|\n)* *))/gm;
+
+export function guardsOf(text: string): readonly Guard[] {
+  return [...text.matchAll(MARKER)].map(({ 0: all, 1: sign = "", 2: way, 3: rule = "", 4: before = "", index }) => {
+    return { sign, way, rule, line: text.slice(0, index).split("\n").length, at: index + all.length + before.length };
+  });
+}
+
+/** The text without a guard, or `undefined` if the line does not say how to switch it off. */
+export function switchOff(text: string, guard: Guard): string | undefined {
+  const change = guard.sign === "--" ? changeSql(text, guard) : changeTypeScript(text, guard);
+  return change && text.slice(0, change.start) + change.by + text.slice(change.end);
 }
 
 interface Change {
@@ -29,74 +34,76 @@ interface Change {
   readonly by: string;
 }
 
-function changesInTypeScript(text: string, marker: Marker): Change {
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly test?: Node;
+  readonly operator?: string;
+  readonly left?: Node;
+  readonly right?: Node;
+}
+
+/** A node with its parent, and whether it is an item of a list, such as a statement or an element. */
+interface Found {
+  readonly node: Node;
+  readonly parent: Node | undefined;
+  readonly isItem: boolean;
+}
+
+function changeTypeScript(text: string, { at, way }: Guard): Change | undefined {
+  const behindParentheses = at + (/^[(\s]*/.exec(text.slice(at))?.[0].length ?? 0);
   const nodes = [...walk(parseAst(text, { lang: "ts" }) as Node)].filter(({ node }) => node.type !== "Program");
-  const startingAt = (at: number): Found[] => nodes.filter(({ node }) => node.start === at);
-  const behindParentheses = marker.at + (/^[(\s]*/.exec(text.slice(marker.at))?.[0].length ?? 0);
-  const found = [...startingAt(marker.at), ...startingAt(behindParentheses)];
+  const found = [at, behindParentheses].flatMap((start) => nodes.filter(({ node }) => node.start === start));
   const [outermost] = found;
-  if (!outermost) throw unsupportedGuard(marker, "no statement, element or operand begins on the next line");
-  const listed = found.find(({ isListed }) => isListed) ?? outermost;
-  switch (marker.kind) {
+  if (!outermost) return undefined;
+  const item = (found.find(({ isItem }) => isItem) ?? outermost).node;
+  const within = [...walk(outermost.node)].map(({ node }) => node);
+  const logical = within.find(({ type }) => type === "LogicalExpression");
+  const isOperand = outermost.parent?.type === "LogicalExpression";
+  const replace = (node: Node | undefined, by: string): Change | undefined => node && { ...spanOf(node), by };
+  const chosen = way ?? wayFor(outermost, text);
+  switch (chosen) {
     case "drop":
-      return dropped(text, listed.node);
+      if (item.type.endsWith("Statement")) return replace(item, ";");
+      return { start: item.start, end: item.end + (/^\s*,/.exec(text.slice(item.end))?.[0].length ?? 0), by: "" };
     case "throw":
-      return { ...spanOf(listed.node), by: 'throw new Error("a guard is switched off");' };
+      return replace(item, 'throw new Error("a guard is switched off");');
     case "true":
-    case "false":
-      return { ...spanOf(conditionOf(outermost, marker)), by: marker.kind };
+    case "false": {
+      const condition = within.find(({ test, type }) => test ?? type === "LogicalExpression");
+      return replace(isOperand ? outermost.node : (condition?.test ?? condition), chosen);
+    }
     case "left":
     case "right": {
-      const kept = logicalOf(outermost.node, marker)[marker.kind];
-      return { ...spanOf(logicalOf(outermost.node, marker)), by: text.slice(kept.start, kept.end) };
+      const kept = logical?.[chosen];
+      return kept && replace(logical, text.slice(kept.start, kept.end));
     }
-    case "no-rows":
-      return withoutRows(text, outermost.node, marker);
+    case "no-rows": {
+      const where = at + text.slice(at).search(/\bwhere\b/);
+      return { start: where, end: where + 5, by: "where false and" };
+    }
+    default:
+      return undefined;
   }
+}
+
+/** Without a way, a condition that rejects becomes false, an operand has no effect, and a statement or item is removed. */
+function wayFor({ node, parent, isItem }: Found, text: string): string | undefined {
+  if (parent?.type === "LogicalExpression") return parent.operator === "&&" ? "true" : "false";
+  if (node.type === "IfStatement") return /\b(throw|return|continue)\b/.test(spanText(node, text)) ? "false" : "drop";
+  const isKept = /Declaration|Definition|ReturnStatement|^(Import|Export)/.test(node.type);
+  return isItem && !isKept ? "drop" : undefined;
 }
 
 const spanOf = ({ start, end }: Node): { start: number; end: number } => ({ start, end });
+const spanText = ({ start, end }: Node, text: string): string => text.slice(start, end);
 
-function dropped(text: string, node: Node): Change {
-  if (node.type.endsWith("Statement")) return { ...spanOf(node), by: ";" };
-  const comma = /^\s*,/.exec(text.slice(node.end))?.[0] ?? "";
-  return { start: node.start, end: node.end + comma.length, by: "" };
-}
-
-/**
- * The condition of a guard: an operand of a chain is a condition itself, and for a statement it is the first condition
- * within.
- */
-function conditionOf({ node, parents }: Found, marker: Marker): Node {
-  if (parents.at(-1)?.type === "LogicalExpression") return node;
-  for (const { node: within } of walk(node)) {
-    if ("test" in within && within.test) return within.test as Node;
-    if (within.type === "LogicalExpression") return within;
-  }
-  throw unsupportedGuard(marker, "no condition is there");
-}
-
-function logicalOf(node: Node, marker: Marker): Node & { readonly left: Node; readonly right: Node } {
-  for (const { node: within } of walk(node)) {
-    if (within.type === "LogicalExpression") return within as Node & { left: Node; right: Node };
-  }
-  throw unsupportedGuard(marker, "no expression with two operands is there");
-}
-
-function withoutRows(text: string, node: Node, marker: Marker): Change {
-  for (const { node: within } of walk(node)) {
-    if (within.type !== "Literal" && within.type !== "TemplateElement") continue;
-    const where = /\bwhere\b/.exec(text.slice(within.start, within.end));
-    if (where) return { start: within.start + where.index, end: within.start + where.index + 5, by: "where false and" };
-  }
-  throw unsupportedGuard(marker, "no SQL with a WHERE clause is there");
-}
-
-function* walk(node: Node, parents: readonly Node[] = [], isListed = false): Generator<Found> {
-  yield { node, parents, isListed };
+function* walk(node: Node, parent?: Node, isItem = false): Generator<Found> {
+  yield { node, parent, isItem };
   for (const value of Object.values(node)) {
     const children: readonly unknown[] = Array.isArray(value) ? value : [value];
-    for (const child of children) if (isNode(child)) yield* walk(child, [...parents, node], Array.isArray(value));
+    for (const child of children) if (isNode(child)) yield* walk(child, node, Array.isArray(value));
   }
 }
 
@@ -104,38 +111,21 @@ const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && "start" in value && "end" in value;
 
 /**
- * `drop` removes the line. `true` and `false` give its predicate a constant value. The predicate is the text after
- * `where`, `and`, `or`, `on`, `if` or `elsif` up to the end of the line, or further if a parenthesis is open. The
- * predicate stays in the text, so that PostgreSQL still knows the types of its parameters.
+ * The predicate after the keyword stays in the text, so that PostgreSQL still knows the types of its parameters. It
+ * ends with the line, a `;`, a ` then`, the template, or a parenthesis that another line has opened.
  */
-function changesInSql(text: string, marker: Marker): Change {
-  const line = /^[^\n]*/.exec(text.slice(marker.at))?.[0] ?? "";
-  if (marker.kind === "drop") return { start: marker.at, end: marker.at + line.length, by: "" };
-  if (marker.kind !== "true" && marker.kind !== "false")
-    throw unsupportedGuard(marker, "a guard in SQL is of the kind drop, true or false");
-  const keyword = /^(where|and|or|if|elsif|on) /.exec(line)?.[0];
-  if (keyword === undefined)
-    throw unsupportedGuard(marker, "the line begins with none of where, and, or, on, if, elsif");
-  const start = marker.at + keyword.length;
-  const predicate = predicateOf(text.slice(start));
-  const by = marker.kind === "true" ? `(${predicate} or true)` : `(${predicate} and false)`;
-  return { start, end: start + predicate.length, by };
-}
-
-/**
- * The predicate ends at the end of the line, a `;`, a ` then`, the end of a template, or a parenthesis that another
- * line has opened.
- */
-function predicateOf(text: string): string {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const rest = text.slice(at);
-    if (depth === 0 && /^(\s*\n|\s*`|\)|;| then\b)/.test(rest)) return text.slice(0, at);
-    if (text[at] === "(") depth++;
-    if (text[at] === ")") depth--;
+function changeSql(text: string, { at, way }: Guard): Change | undefined {
+  const line = text.slice(at).split("\n", 1)[0] ?? "";
+  const keyword = /^(where|and|or|if|elsif|on) /.exec(line)?.[0] ?? "";
+  const isStatement = /^perform .*;$/.test(line);
+  const derived = keyword ? (/^(where|and|on)/.test(keyword) ? "true" : "false") : isStatement ? "drop" : undefined;
+  const chosen = way ?? derived;
+  if (chosen === "drop") return { start: at, end: at + line.length, by: "" };
+  if (keyword === "" || (chosen !== "true" && chosen !== "false")) return undefined;
+  const start = at + keyword.length;
+  let [end, depth] = [start, 0];
+  for (; end < text.length && (depth > 0 || !/^(\s*\n|\s*`|\)|;| then\b)/.test(text.slice(end, end + 99))); end++) {
+    depth += text[end] === "(" ? 1 : text[end] === ")" ? -1 : 0;
   }
-  return text.trimEnd();
+  return { start, end, by: `(${text.slice(start, end).trimEnd()} ${chosen === "true" ? "or true" : "and false"})` };
 }
-
-const unsupportedGuard = ({ kind, line }: { kind: Kind; line: number }, why: string): MarkerInvalid =>
-  new MarkerInvalid(`line ${line}: guard(${kind}): ${why}`);

@@ -1,7 +1,7 @@
 /**
  * `npm run generate:scanner`: compiles the server's AssemblyScript to WebAssembly: the scanner of request bodies, and
  * the encoder of names. The same source gives the same bytes on every machine. `--check` compares the bytes with the
- * committed ones; `--root DIR` names another copy of the repository.
+ * committed ones.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -37,13 +37,8 @@ async function compile({ source, pages }: Module, text: string): Promise<Buffer>
   return compiled;
 }
 
-const { values } = parseArgs({
-  options: {
-    check: { type: "boolean", default: false },
-    root: { type: "string", default: join(import.meta.dirname, "../..") },
-  },
-});
-const server = join(values.root, "packages/server");
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+const server = join(import.meta.dirname, "../../packages/server");
 for (const module of MODULES) {
   const path = join(server, "src", module.module);
   const compiled = await compile(module, await readFile(join(server, "assembly", module.source), "utf8"));

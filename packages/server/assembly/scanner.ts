@@ -240,7 +240,6 @@ export function scan(length: u32, root: u32, outcomes: u32): u32 {
   if (load<u8>(at) != OPEN_OBJECT) return 0;
   at = fixedObject(at + 1, root, 1);
   // guard(false): nothing but white space follows the object
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (at == 0 || space(at) != end) return 0;
   store<u32>(MEMBERS, members);
   return 1;
@@ -314,7 +313,6 @@ function escape(at: usize): usize {
     byte == 0x72 ||
     byte == 0x74;
   // guard(true): JSON has eight escapes of one character
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   return isKnown ? at + 2 : 0;
 }
 
@@ -324,12 +322,10 @@ function unicodeEscape(at: usize): usize {
   if (unit > 0xffff) return 0;
   if (unit < 0xd800 || unit > 0xdfff) return at + 6;
   // guard(false): the second half of a surrogate pair does not come first
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (unit >= 0xdc00) return 0;
   if (load<u16>(at + 6) != 0x755c) return 0;
   const second = codeUnit(at + 6);
   // guard(true): the second half of a surrogate pair follows the first
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   return second >= 0xdc00 && second <= 0xdfff ? at + 12 : 0;
 }
 
@@ -355,21 +351,17 @@ function sequence(at: usize): usize {
   const second: u32 = load<u8>(at + 1);
   if (first < 0xe0) {
     // guard(true): two bytes encode no character of one
-    // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
     return first >= 0xc2 && isContinuation(second) ? at + 2 : 0;
   }
   if (first < 0xf0) {
     // guard(false): three bytes encode no character of two
-    // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
     if (first == 0xe0 && second < 0xa0) return 0;
     // guard(false): three bytes encode no surrogate
-    // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
     if (first == 0xed && second >= 0xa0) return 0;
     return isContinuation(second) && isContinuation(load<u8>(at + 2)) ? at + 3 : 0;
   }
   if (first == 0xf0 && second < 0x90) return 0;
   // guard(false): no character is beyond U+10FFFF
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (first > 0xf4 || (first == 0xf4 && second >= 0x90)) return 0;
   const isComplete = isContinuation(second) && isContinuation(load<u8>(at + 2)) && isContinuation(load<u8>(at + 3));
   return isComplete ? at + 4 : 0;
@@ -389,7 +381,6 @@ function number(at: usize): usize {
   const first = at;
   let byte: u32 = load<u8>(at);
   // guard(false): a number has a digit before its point
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (!isDigit(byte)) return 0;
   const isZero = byte == 0x30;
   do {
@@ -397,15 +388,12 @@ function number(at: usize): usize {
   } while (isDigit(byte));
   const digits: u32 = u32(at - first);
   // guard(false): no zero leads a number
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (isZero && digits > 1) return 0;
   // guard(false): a number with many digits may be beyond a double
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (digits > SAFE_DIGITS) return 0;
   if (byte == POINT) {
     byte = load<u8>(++at);
     // guard(false): a digit follows the point
-    // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
     if (!isDigit(byte)) return 0;
     do {
       byte = load<u8>(++at);
@@ -420,7 +408,6 @@ function exponent(at: usize, digits: u32): usize {
   const isNegative = byte == MINUS;
   if (isNegative || byte == PLUS) byte = load<u8>(++at);
   // guard(false): an exponent has a digit
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (!isDigit(byte)) return 0;
   let value: u32 = 0;
   do {
@@ -428,7 +415,6 @@ function exponent(at: usize, digits: u32): usize {
     byte = load<u8>(++at);
   } while (isDigit(byte));
   // guard(false): a number with a large exponent may be beyond a double
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (!isNegative && digits + value > SAFE_DIGITS) return 0;
   return at;
 }
@@ -463,7 +449,6 @@ function value(at: usize, level: u32): usize {
 /** @param at the position after its bracket. */
 function array(at: usize, level: u32): usize {
   // guard(false): arrays are nested to a limit
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (level > MAX_LEVEL) return 0;
   let found: u32 = 0;
   at = space(at);
@@ -493,7 +478,6 @@ function memberName(at: usize): usize {
   nameLength = u32(at - 1 - nameAt);
   if (spelling & ESCAPE) store<u32>(ESCAPES, 1);
   // guard(false): a name that can be spelled in another way may be equal to another one
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (spelling & RESPELLED && !respell()) return 0;
   return at;
 }
@@ -519,7 +503,6 @@ function respell(): bool {
       if (load<u8>(nameAt + 1) != 0x75) return false;
       byte = codeUnit(nameAt);
       // guard(false): a Unicode escape in a name is accepted only for an ASCII character that needs no escape
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (byte < 0x20 || byte > 0x7e || byte == QUOTE || byte == BACKSLASH) return false;
       nameAt += 6;
     }
@@ -541,7 +524,6 @@ function comma(at: usize): usize {
 /** An object without defined members. @param at the position after its brace. */
 function anyObject(at: usize, level: u32): usize {
   // guard(false): objects are nested to a limit
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (level > MAX_LEVEL) return 0;
   const object = ++objects;
   at = space(at);
@@ -550,7 +532,6 @@ function anyObject(at: usize, level: u32): usize {
       at = memberName(at);
       if (at == 0) return 0;
       // guard(false): a name occurs once in an object of which nothing is defined
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (!claim(object)) return 0;
       at = space(value(colon(at), level + 1));
       const next = comma(at);
@@ -578,16 +559,13 @@ function fixedObject(at: usize, context: u32, level: u32): usize {
       if (entry) {
         const bit: u32 = 1 << load<u16>(entry + ORDINAL);
         // guard(false): a defined name occurs once
-        // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
         if (found & bit) return 0;
         found |= bit;
         at = definedMember(at, entry, level + 1);
       } else {
         // guard(false): a closed object has no other members
-        // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
         if (!load<u8>(rules + IS_OPEN)) return 0;
         // guard(false): a name that is not defined occurs once
-        // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
         if (!claim(object)) return 0;
         at = value(at, level + 1);
       }
@@ -600,7 +578,6 @@ function fixedObject(at: usize, context: u32, level: u32): usize {
   }
   const required = load<u32>(rules + REQUIRED_MASK);
   // guard(false): required members are there
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if ((found & required) != required) return 0;
   bits = found;
   return at + 1;
@@ -621,11 +598,9 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
       const most = load<u32>(entry + MOST);
       if (end == 0) return 0;
       // guard(false): a text has a least length
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (length < load<u32>(entry + LEAST)) return 0;
       const isDecoded = load<u8>(entry + IS_PLAIN) && spelling & ESCAPE;
       // guard(false): a text has a maximum length, and a promoted text contains no U+0000
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (((most && length > most) || isDecoded) && characters(at + 1, length) > (most ? most : length)) return 0;
       capture(entry, at + 1, length);
       return end;
@@ -644,14 +619,12 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
       const length: u32 = u32(end - 1 - (at + 1));
       word = find(child, at + 1, length);
       // guard(false): a word is one of the allowed ones
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (word == 0) return 0;
       capture(entry, at + 1, length);
       return end;
     }
     case ONE:
       // guard(true): the version is 1
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       return first == 0x31 ? at + 1 : 0;
     case EVENT: {
       if (first != OPEN_OBJECT) return 0;
@@ -754,13 +727,11 @@ function probes(at: usize, context: u32, level: u32): usize {
     if (load<u8>(at) != OPEN_OBJECT) return 0;
     if (entry) {
       // guard(false): a probe of the catalog occurs once
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (!mark(entry)) return 0;
       at = outcome(at, load<u16>(entry + CHILD), level + 1);
       store<u8>(OUTCOMES + load<u16>(entry + ORDINAL), outcomeCode());
     } else {
       // guard(false): a probe that is not in the catalog occurs once
-      // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
       if (!claim(object)) return 0;
       if (!depart(UNKNOWN_PROBE, OBJECT, 0, name, length)) return 0;
       at = outcome(at, 0, level + 1);
@@ -790,7 +761,6 @@ function outcome(at: usize, context: u32, level: u32): usize {
   dataContext = context;
   at = fixedObject(at + 1, outcomeContext, level);
   // guard(false): an outcome has exactly the members of its status
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (at == 0 || bits != load<u32>(word + MASK)) return 0;
   return at;
 }
@@ -813,7 +783,6 @@ function fields(at: usize, context: u32, level: u32): usize {
       at = colon(at);
       if (entry) {
         // guard(false): a field of the catalog occurs once
-        // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
         if (!mark(entry)) return 0;
         required += load<u8>(entry + IS_REQUIRED);
         const start = at;
@@ -823,7 +792,6 @@ function fields(at: usize, context: u32, level: u32): usize {
         store<u32>(position + 4, u32(at - INPUT));
       } else {
         // guard(false): a field that is not in the catalog occurs once
-        // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
         if (!claim(object)) return 0;
         at = value(at, level + 1);
         if (!depart(UNKNOWN_FIELD, kind, context, name, length)) return 0;
@@ -836,7 +804,6 @@ function fields(at: usize, context: u32, level: u32): usize {
     }
   }
   // guard(false): missing fields are reported
-  // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
   if (required != load<u16>(rules + REQUIRED_COUNT) && !departMissing(rules)) return 0;
   kind = OBJECT;
   return at + 1;
@@ -936,7 +903,6 @@ function find(context: u32, name: usize, length: u32): usize {
     if (entry == 0) return 0;
     const isSame = load<u16>(entry + CONTEXT) == context && load<u16>(entry + NAME_LENGTH) == length;
     // guard(left): a name is looked up by all its bytes
-    // fails: packages/server/src/ingest/scanner/scanner.test.ts › agrees with the slow path
     if (isSame && isEqual(load<u32>(entry + NAME), name, length)) return entry;
     slot = (slot + 1) & (MAX_FIELD_SLOTS - 1);
   }

@@ -113,7 +113,6 @@ export function encode(length: u32): u32 {
     if (quotes) lastQuote = from + 31 - clz(quotes);
   }
   // guard(false): a text that contains bytes of tokens is not encoded
-  // fails: packages/server/src/store/crypto/name-tokens.test.ts › return every text byte for byte
   if (v128.any_true(reserved)) return 0;
   numbered = u32(numbers - NUMBERS);
   return u32(copy(out, copied, end) - OUTPUT);
@@ -142,7 +141,6 @@ export function decode(length: u32, count: u32): i32 {
   while (from < end) {
     // The last name may be written beyond the output, into `NUMBERS`, before this check returns an error.
     // guard(false): texts are not written beyond the output
-    // fails: packages/server/src/store/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
     if (out > limit) return TOO_LARGE;
     const chunk = v128.load(from);
     v128.store(out, chunk);
@@ -154,14 +152,12 @@ export function decode(length: u32, count: u32): i32 {
     let following: u32 = load<u8>(from++) - u32(FIRST_TOKEN);
     if (following > FALSE) {
       // guard(false): a token without its number is not decoded
-      // fails: packages/server/src/store/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
       if (numbers == numbersEnd) return NOT_KNOWN;
       const numbered = following - FALSE - 1;
       following = numbered >> 1;
       name = load<u8>(numbers++) + 256 * (numbered & 1);
     }
     // guard(false): a number beyond the names is not decoded
-    // fails: packages/server/src/store/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
     if (name >= nameCount) return NOT_KNOWN;
     const entry = ENTRIES + name++ * 8;
     const start: usize = load<u32>(entry);
@@ -183,7 +179,6 @@ export function decode(length: u32, count: u32): i32 {
   }
   out -= from - end;
   // guard(false): no number is without its token
-  // fails: packages/server/src/store/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
   if (numbers != numbersEnd) return NUMBERS_LEFT;
   return out > limit ? TOO_LARGE : i32(out - OUTPUT);
 }

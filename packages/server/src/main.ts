@@ -32,7 +32,6 @@ function onInterrupt(listener: () => void): void {
   for (const signal of INTERRUPT_SIGNALS) {
     process.once(signal, () => {
       // guard(drop): a signal that ends drs also ends the command that prints keys
-      // fails: e2e/key-sources.test.ts › at drs also ends the command that prints keys
       listener();
       process.kill(process.pid, signal);
     });

@@ -40,7 +40,6 @@ export async function checkCases(
     return await compareEngines(bundles, cases, quickJsMs);
   } catch (error) {
     // guard(false): a program that can't be loaded is a problem that the command reports
-    // fails: packages/features/src/check/archived.test.ts › does not load is a problem
     if (error instanceof NotLoadable) return [error.message];
     throw error;
   }

@@ -69,7 +69,6 @@ export function parseFixtures(content: unknown, manifest: Manifest): ReadFixture
   const { cases } = content as { readonly cases?: unknown };
   if (!Array.isArray(cases)) return { ok: false, problems: ["the fixtures have no array `cases`"] };
   // guard(false): the cases that are derived from fixtures fit into memory
-  // fails: packages/features/src/check/archived.test.ts › too many for the derived cases
   if (cases.length * manifest.inputs.length ** 2 > MAX_READINGS) {
     const largest = Math.floor(MAX_READINGS / manifest.inputs.length ** 2);
     return { ok: false, problems: [`${cases.length} fixtures; a feature with these inputs may have ${largest}`] };
@@ -89,7 +88,6 @@ export function parseFixtures(content: unknown, manifest: Manifest): ReadFixture
   if (problems.length > 0) return { ok: false, problems };
   const written = fixtureCases.reduce((sum, { readings }) => sum + JSON.stringify(readings).length, 0);
   // guard(false): the texts of the cases that are derived from fixtures fit into memory
-  // fails: packages/features/src/check/archived.test.ts › too long for the derived cases
   if (written * manifest.inputs.length * UNOBSERVED_STATES > MAX_CHARACTERS) {
     return { ok: false, problems: ["the fixtures are too long: each is repeated for each input and each state"] };
   }

@@ -15,6 +15,6 @@ export interface Proposal {
 export async function buildProposal(folder: string, { isLocked }: { readonly isLocked: boolean }): Promise<Proposal> {
   const { features, problems } = await buildFolder(folder);
   const bundles = features.map(({ bundle, fixtures }) => ({ ...bundle, fixtures: readFixtureFile(fixtures) }));
-  // guard: a version is proposed only with the code that the reviewers of the folder saw
+  // guard(false): a version is proposed only with the code that the reviewers of the folder saw
   return { bundles, problems: [...problems, ...(isLocked ? lockFileProblems(folder, bundles) : [])] };
 }

@@ -61,7 +61,7 @@ export function readCells(
 ): readonly (readonly Cell[])[] | undefined {
   const rows = typeof cells === "string" ? parsed(cells) : undefined;
   const isRow = (row: unknown): boolean => Array.isArray(row) && row.length === features && row.every(isCell);
-  // guard: an answer has a cell for each feature of each event
+  // guard(left): an answer has a cell for each feature of each event
   return Array.isArray(rows) && rows.length <= events && rows.every(isRow) ? rows : undefined;
 }
 

@@ -117,7 +117,6 @@ export class IsolatedProcess {
 
   #endIfTooLarge(): void {
     // guard(false): a process that needs far more than its heap is ended
-    // fails: packages/features/src/runner/runner.test.ts › needs far more memory
     if (memoryOf(this.#process?.pid) > MAX_MEMORY_KB) this.#end();
   }
 

@@ -95,7 +95,6 @@ export async function openRunner(bundles: readonly Bundle[], options: RunnerOpti
   if (changed) throw new NotLoadable(`${nameOf(changed)} does not match its hash`);
   const importing = bundles.find(({ text }) => hasImportWord(text));
   // guard(false): a definition imports nothing when it runs
-  // fails: packages/features/src/runner/runner.test.ts › does not load a definition that imports
   if (importing) throw new NotLoadable(`the program of ${nameOf(importing)} contains the word "import"`);
   const runner = new IsolatedRunner(bundles, options);
   await runner.begin();

@@ -44,7 +44,6 @@ export async function findSecrets(
   });
   const secrets = foundRows.flatMap(({ row }) => {
     // guard(true): the server uses no secret of another account
-    // fails: packages/server/src/audit/forged-audit-secrets.test.ts › has the id of a lost row
     return row.is_own ? [row] : [];
   });
   return { secrets, next: (foundRows.at(-1)?.number ?? -1) + 1 };
@@ -54,7 +53,6 @@ const INSERT = sql(
   `insert into audit_secret (secret_id, subject)
     select $1::uuid, $2::bytea
       -- guard(true): an entry does not wait for a transaction that writes about the same account
-      -- fails: packages/server/src/audit/audit-secrets.test.ts › without waiting
       where ${isIdFree("$1")}
     on conflict (secret_id) do nothing`,
   ["uuid", "bytea?"],
@@ -90,7 +88,6 @@ const LIST_EXPIRED = sql(
   `select secret_id, subject, ended_at::text as position from audit_secret
     where destroyed_at is null
       -- guard(true): a reason is readable for a time after the erasure of its account
-      -- fails: packages/server/src/audit/audit-secrets.test.ts › after the retention period
       and ended_at <= transaction_time() - $1::interval
       and (ended_at, secret_id) > ($2, $3)
     order by ended_at, secret_id limit ${PAGE}`,

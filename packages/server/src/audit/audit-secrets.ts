@@ -64,10 +64,8 @@ async function destroyUnlessUnderReview(
 ): Promise<void> {
   if (subject !== null) {
     // guard(drop): no secret is destroyed while a review of its account is being opened
-    // fails: packages/server/src/audit/reviews.test.ts › a destruction that runs at the same time
     await lockAuditSecrets(transaction, subject);
     // guard(false): an erasure destroys no evidence of a read that is under review
-    // fails: packages/server/src/audit/reviews.test.ts › while a review
     if (await isUnderReview(transaction, signer, subject)) return;
   }
   await signer.secrets.destroy(auditSecretName(secret_id));

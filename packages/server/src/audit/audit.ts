@@ -93,7 +93,6 @@ export async function writeAudit(executor: Executor, signer: AuditSigner, entry:
   };
   await insertEntries(executor, [signer.sign(record)]);
   // guard(drop): a review of break-glass is open from the start
-  // fails: e2e/break-glass.test.ts › opens a review
   if (breakGlass) await insertReview(executor, signer, { entryId, subject: subject ?? null });
   return entryId;
 }
@@ -202,7 +201,7 @@ export class BufferedAuditLog implements AuditLog {
   #group({ outcome, cause, account, source }: Pick<Group, "outcome" | "cause" | "account" | "source">): Group {
     const ofAll = `${outcome}\n${cause ?? ""}\n`;
     const groupName = `${ofAll}${account ?? source ?? ""}`;
-    // guard: a caller with many addresses neither fills the memory nor the log
+    // guard(false): a caller with many addresses neither fills the memory nor the log
     const isFull = this.#groups.size >= this.#counted.maxGroups && !this.#groups.has(groupName);
     const name = isFull ? ofAll : groupName;
     const existing = this.#groups.get(name);
@@ -377,7 +376,6 @@ function composeAudit(filter: AuditFilter): { text: string; values: unknown[] } 
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
         and ($2::bytea is null or a.subject = $2 or m.subject is not null or (${ofErasure}))
         -- guard(true): the entry of a case of an event does not confirm whose event it is
-        -- fails: packages/server/src/http/admin/restricted-events.test.ts › does not say whose event it is
         and ($2::bytea is null or ${isShown})
         ${candidates} ${conditions} ${start}
       order by a.at desc, a.entry_id desc, m.position

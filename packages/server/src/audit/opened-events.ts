@@ -35,7 +35,6 @@ export type OpenedEvent = Pick<Act, "approval_id" | "event_id">;
 /** The acts of `Openers`: `$1` are all persons, `$2` the operations, and `$3` is `Openers.persons`. */
 const RECENT_ACTS = `via in ('api', 'console', 'cli') and ${personSql("actor")} = any ($1)
       -- guard(true): acts of another person with a token of their own are not counted
-      -- fails: packages/server/src/http/admin/cases.test.ts › a token that the person obtained
       and (${personSql("actor")} = any ($3) or ${obtainerSql("actor")} = any ($3))
       and at > transaction_time() - interval '24 hours' and operation = any ($2) and outcome = 'done'`;
 

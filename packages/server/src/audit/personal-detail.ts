@@ -98,7 +98,6 @@ async function currentSecret(
     // A number without a row may be that of a destroyed secret, if the database was restored to a time before the
     // secret.
     // guard(false): no secret gets the name of a destroyed one
-    // fails: packages/server/src/audit/audit-secrets.test.ts › was lost by a restore of the database
     if ((await secrets.findDestroyed([name])).length > 0) continue;
     const secret = await secrets.findOrCreate(name);
     if (await insertSecret(executor, secretId, subject)) return { secretId, secret };

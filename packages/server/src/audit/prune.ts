@@ -28,7 +28,6 @@ export interface Pruned {
 const FIND_BOUNDARY = sql(
   `select epoch, size, ${instant("at")} from audit_checkpoint
     -- guard(true): entries are kept for the retention period
-    -- fails: packages/server/src/audit/prune.test.ts › younger than the retention period
     where at + $1::interval <= transaction_time()
     order by epoch desc, size desc limit 1`,
   ["interval"],
@@ -64,12 +63,10 @@ export async function pruneLog(
   const [before] = (await query(owner, COUNT_BEFORE, [epoch, size])).rows;
   if (!before || before.entries === 0) return undefined;
   // guard(false): no entry is deleted while its review is open
-  // fails: packages/server/src/audit/prune.test.ts › while its review is open
   if (await hasOpenReviewBefore(owner, signer, { epoch, leaf: size })) {
     throw conflict("an entry of that time is under review: drs review list");
   }
   // guard(false): the checkpoint from which the log starts is kept outside
-  // fails: packages/server/src/audit/prune.test.ts › a sink lags
   if (kept.some((one) => !one || one.epoch < epoch || (one.epoch === epoch && one.size < size))) {
     throw conflict("a sink does not have the checkpoint after which the log would start: drs audit verify");
   }
@@ -77,7 +74,6 @@ export async function pruneLog(
   await writeAudit(owner, signer, { ...agent, operation: PRUNE_OPERATION, outcome: "done", references });
   const lastKeyChange = await findLastChange(owner, signer);
   // guard(false): the log says which MAC keys were active at its start
-  // fails: packages/server/src/audit/prune.test.ts › which keys were active
   if (lastKeyChange && isBefore(lastKeyChange, { epoch, size }))
     await writeAudit(owner, signer, keysEntry(lastKeyChange.ids, lastKeyChange.ids));
   await query(owner, DELETE_ENTRIES, [epoch, size]);

@@ -19,7 +19,6 @@ export function isReason(reason: string, minLength: number): boolean {
     different >= Math.min(MIN_DIFFERENT_CHARACTERS, minLength) &&
     [...reason].length <= MAX_LENGTH &&
     // guard(true): the database and the canonical form of a signed row have no half of a surrogate pair
-    // fails: packages/server/src/audit/reason.test.ts › half of a surrogate pair
     reason.isWellFormed() &&
     !reason.includes("\0")
   );

@@ -43,7 +43,6 @@ const COUNT_READS = sql(
     where at >= $1 and outcome in ('begun', 'done')
       and (operation = any ($2) or (via = 'direct' and operation = any ($3)))
       -- guard(true): a caller without the auditor's role reviews what they did themselves
-      -- fails: packages/server/src/http/admin/cases.test.ts › in the review of its person
       and ($4::text is null or (via in ('api', 'console', 'cli') and split_part(actor, ' (', 1) = $4))
     group by 1, via, operation, category, ticket
     order by entries desc, 1, via, operation, category, ticket limit $5::int4`,

@@ -171,7 +171,6 @@ async function findReviewsOf(
   const { rows } = await query(executor, FIND_OF_SUBJECT, [subject]);
   // A login of the database can insert more rows with this subject than the statement reads.
   // guard(true): no number of forged reviews of an account hides its open review
-  // fails: packages/server/src/audit/forged-reviews.test.ts › does not keep the reasons of its account readable
   if (rows.length < LOOKED_UP) return rows;
   return (await findReviews(executor, signer)).filter((row) => row.subject?.equals(subject));
 }
@@ -214,7 +213,6 @@ async function openReviews(
 ): Promise<readonly StoredReview[]> {
   const existing = rows.flatMap((row) => {
     // guard(true): a review whose entry is lost keeps no reason readable
-    // fails: packages/server/src/audit/forged-reviews.test.ts › whose entry a restore lost
     return row.has_entry ? [row] : [];
   });
   return (await signedReviews(executor, signer, existing)).filter(({ isClosed }) => !isClosed);
@@ -231,7 +229,6 @@ export async function countForgedReviews(executor: Executor, { reviews, clock }:
     const { rows } = await query(executor, READ_RECENT, [since, ...after]);
     forgedCount += rows.filter((row) => !reviews.isSigned(reviewValues(row), row.mac)).length;
     // guard(false): a count of forged reviews has an end
-    // fails: packages/server/src/audit/forged-reviews.test.ts › is counted up to about a thousand
     if (forgedCount >= MAX_UNSIGNED) return forgedCount;
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) break;
@@ -253,7 +250,6 @@ async function signedReviews(
 ): Promise<readonly StoredReview[]> {
   const signed = rows.flatMap((row) => {
     // guard(true): a review that a login of the database wrote is no review
-    // fails: packages/server/src/audit/forged-reviews.test.ts › opens no review
     return reviews.isSigned(reviewValues(row), row.mac) ? [row] : [];
   });
   const ended = await findEnded(executor, reviews, signed);
@@ -278,7 +274,6 @@ async function findEnded(
       const review = ids.get(end.end_id);
       if (!review) return [];
       // guard(false): an end that a login of the database wrote is no end
-      // fails: packages/server/src/audit/forged-reviews.test.ts › was lost by a restore
       if (!signer.isSigned(endValues(review.mac, end), end.mac)) return [review];
       ended.add(review.review_id);
       return [];

@@ -72,7 +72,6 @@ export async function openReview(
   const entry = await findReviewedEntry(transaction, entryId);
   if (!entry) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
   // guard(drop): the destruction of a secret sees a review that is being opened
-  // fails: packages/server/src/audit/reviews.test.ts › a destruction that runs at the same time
   if (entry.subject) await lockAuditSecrets(transaction, entry.subject);
   const reviewId = await insertReview(transaction, signer, entry);
   await auditReview(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
@@ -95,7 +94,6 @@ export async function closeReview(
   if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
   const { actor, leaf } = await queryRow(transaction, FIND_REVIEWED, [review.entry_id]);
   // guard(true): no person closes the review of what the same person did
-  // fails: packages/server/src/audit/reviews.test.ts › other than the author of the entry
   const outcome = isAlone || actor === null || !isSamePerson(actor, order.agent.actor) ? "closed" : "denied";
   if (outcome === "closed") await insertEnd(transaction, signer, review);
   const references = { review_id: reviewId, entry_id: review.entry_id };

@@ -126,7 +126,6 @@ export async function startEpoch(
   const answered = await Promise.all(ports.sinks.map(askSinkForNote));
   const away = answered.find(({ error }) => error !== undefined);
   // guard(false): an epoch admits what the latest checkpoint of all sinks has
-  // fails: packages/server/src/audit/sequencer.test.ts › while a sink is away
   if (away) throw away.error;
   const kept = answered.flatMap(({ sink, note }) =>
     note === undefined ? [] : [{ note, ...openKeptNote(ports, sink, note) }],
@@ -245,7 +244,6 @@ async function requireExtension(
   const size = last?.size ?? 0;
   const newest = kept.toSorted(compareCheckpoints).at(-1);
   // guard(drop): no second history is signed after a roll back
-  // fails: packages/server/src/audit/sequencer.test.ts › rolled back
   if (newest && isAhead(newest, last)) {
     throw logBroken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
   }
@@ -257,7 +255,6 @@ async function requireExtension(
   for (const { size: at, root } of sorted) {
     for await (const hash of listHashes(transaction, epoch, tree.size, at)) tree.append(hash);
     // guard(true): a checkpoint extends the one that is kept outside
-    // fails: packages/server/src/audit/sequencer.test.ts › leaf was changed
     if (tree.size === at && tree.root().equals(root)) continue;
     throw logBroken(`the first ${at} entries are not those of a checkpoint kept outside`);
   }

@@ -44,7 +44,6 @@ export async function findLastChange(executor: Executor, signer: AuditSigner): P
     const record = decodeRecord(bytes);
     const isChange = record && mayChangeKeys(record.surface) && signer.hasOwnKey(record.surface, { bytes, mac });
     // guard(true): a login that inserts entries changes no keys
-    // fails: packages/server/src/serve/separated.test.ts
     if (isChange) return { ids: referencesOf(record), epoch, leaf };
   }
   return undefined;

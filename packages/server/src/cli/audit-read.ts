@@ -45,7 +45,6 @@ export function withJournalApplied<T>(
 ): Promise<T> {
   return withInstallation(context, access, async (installation) => {
     // guard(drop): a restored database shows no event before the replay
-    // fails: e2e/reading.test.ts › shows no event
     await requireReplayed({ ...installation, executor: installation.pool }, "head");
     return work(installation);
   });

@@ -49,7 +49,6 @@ export function requireBreakGlassForCall(
 ): void {
   const isDenied = !isBreakGlass && routeOf(id).breakGlass === true && mayBreakGlass(id, input);
   // guard(drop): a command that reads payloads or destroys data needs --break-glass
-  // fails: e2e/break-glass.test.ts › is also needed by a program that calls an operation without the command line
   if (isDenied && !loadConfig(context).embedded) throw needsBreakGlass();
 }
 

@@ -37,7 +37,6 @@ function closeUntakenConnection(worker: Worker): void {
     return send(message, handle, ...more);
   };
   // guard(drop): a connection that was given to a process that ended is closed
-  // fails: e2e/processes.test.ts › replaces a process that was killed
   worker.on("exit", () => sentConnection?.close());
 }
 

@@ -15,7 +15,6 @@ export interface Confirmation {
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;
   // guard(drop): nothing is destroyed without a confirmation
-  // fails: e2e/erasure/records.test.ts › requires --yes without a terminal
   if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
   const answer = await ask(`${what} Type yes to continue: `);
   if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");

@@ -57,7 +57,6 @@ export async function withConnection<T>(
   return withCloseStack(context, config, async (opened, onError) => {
     const connection = await openConnection(context, config, access, onError, opened);
     // guard(drop): --break-glass needs the owner's login
-    // fails: e2e/break-glass.test.ts › the owner's login
     if (isBreakGlass) await requireOwner(connection.administration);
     // The access is `change`, because the command signs a checkpoint at its end.
     return work(isBreakGlass ? { ...connection, access: "change" } : connection);
@@ -126,7 +125,7 @@ export function printText({ stdout }: Context, text: string): void {
  * error.
  */
 export async function writeExact({ stdout, stderr, isTerminal }: Context, bytes: Uint8Array): Promise<void> {
-  // guard: bytes of a client do not control the terminal of the person who reads them
+  // guard(false): bytes of a client do not control the terminal of the person who reads them
   const shown = isTerminal ? `${escapeInLines(Buffer.from(bytes).toString())}\n` : bytes;
   await new Promise<void>((resolve, reject) => {
     stdout.write(shown, (error) => (error ? reject(error) : resolve()));

@@ -142,7 +142,6 @@ async function run(context: Context, invoke: Call, options: RunOptions): Promise
     const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [WOULD_ERASE_IN_BACKUPS];
     await confirm(context, { what: what.join("\n"), yes });
     // guard(drop): an erasure does not begin if its receipt can't be written
-    // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
     if (path !== undefined) await requireWritable(path);
   }
   const erased = await invoke("runErasure", isNeeded ? input : { ...input, only_finish: true });
@@ -161,7 +160,6 @@ async function run(context: Context, invoke: Call, options: RunOptions): Promise
     for (const line of recallLines(recalls)) print(context, line);
   }
   // guard(drop): a command reports the events that a hold keeps
-  // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   if (kept > 0) throw partlyDone(kept);
 }
 

@@ -101,7 +101,6 @@ export function eventCommand(context: Context): Command {
  */
 function requireReason({ includeRestricted, reason }: Reading, self: Command): void {
   // guard(false): a read of restricted events has a reason
-  // fails: e2e/restrictions.test.ts › wrong usage
   if (includeRestricted && reason === undefined) self.error("error: --include-restricted needs --reason");
 }
 

@@ -29,7 +29,6 @@ export async function requireUnused(folder: string): Promise<void> {
     throw error;
   });
   // guard(false): an export is not mixed with other files
-  // fails: e2e/requests.test.ts › is not written into a folder that has files
   if (found.length > 0) {
     throw new OperatorError("export-folder-used", `${folder} is not empty: name a new folder`);
   }
@@ -67,7 +66,6 @@ async function writePart(
 ): Promise<void> {
   const { file } = part;
   // guard(false): a server names no file outside of the folder
-  // fails: packages/server/src/cli/export-folder.test.ts › outside
   if (!FILE_NAME.test(file)) throw new OperatorError("unexpected-error", "The export names a file that it can't have.");
   const path = join(folder, file);
   if ("base64" in part) {

@@ -185,7 +185,6 @@ export async function verify(context: Context, file: string, { json = false }: S
     const same = record.sha256 === sha256;
     if (json) printJson(context, { export_id: id, same, sha256, bytes, is_expired, recalled_rows: recalled });
     // guard(false): a file that differs from its export is an error
-    // fails: packages/server/src/features/exports/run-export.test.ts › differs
     if (!same) throw new OperatorError("input-invalid", `${path} differs from export ${id}.`);
     if (json) return;
     print(context, `${path} is export ${id}, whole: ${plural(bytes, "byte")}, for ${record.recipient}.`);

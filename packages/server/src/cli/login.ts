@@ -73,7 +73,6 @@ export function readLogin({ configDirectory }: LoginSource): StoredLogin | undef
   const path = join(configDirectory, LOGIN_FILE);
   try {
     // guard(false): a token that others may have read is not used
-    // fails: e2e/commands/login.test.ts › other users can read
     if (process.platform !== "win32" && (statSync(path).mode & ACCESS_OF_OTHERS) !== 0) {
       throw unusable(`Others can read ${path}, which holds a token`);
     }

@@ -118,7 +118,6 @@ function liftCommand(context: Context): Command {
         const would = await lift(true);
         if (dryRun) return would;
         // guard(drop): nothing is shown to analysts again without a confirmation
-        // fails: e2e/restrictions.test.ts › shows the events again
         await confirm(context, { what: wouldShowText(would.events), yes });
         return lift(false);
       });

@@ -112,7 +112,6 @@ function codeOf(server: Server, state: string): Promise<string> {
       const query = URL.parse(request.url ?? "", "http://127.0.0.1")?.searchParams;
       const code = query?.get("code");
       // guard(false): a page that does not know the state can't give the command a code
-      // fails: e2e/commands/login.test.ts › another state
       if (query?.get("state") !== state || typeof code !== "string") {
         response.writeHead(400).end();
         return;

@@ -30,7 +30,6 @@ export async function requirePublishedInputs(
 ): Promise<void> {
   const unstorable = bundles.findIndex((bundle) => !isStorable(bundle));
   // guard(false): what is archived can be read again
-  // fails: packages/server/src/http/admin/feature-programs.test.ts › that can't be archived
   if (unstorable !== -1) {
     throw new OperatorError(
       "input-invalid",
@@ -57,6 +56,5 @@ export async function requireAcceptedInputs(
   const overlay = await readOverlay(executor, drift);
   const outdated = [...new Set(bundles.flatMap(({ manifest }) => outdatedInputs(manifest, overlay)))];
   // guard(false): features read a field beyond the catalog only while it is accepted
-  // fails: e2e/drift-review.test.ts › only while it is accepted
   if (outdated.length > 0) throw new OperatorError("state-conflict", `Nothing was adopted: ${outdated.join("; ")}.`);
 }

@@ -125,7 +125,6 @@ async function recompute(
   const filter = { purpose, from: Date.parse(lower_bound), to: Date.parse(upper_bound) };
   const onRow = ({ layer, extracted_at }: FeatureRow, equal: Buffer | undefined): void => {
     // guard(true): what is stored during the read is in no attestation
-    // fails: packages/server/src/http/admin/lineage.test.ts
     if (equal && extracted_at < attestedAt) counts.get(layer)?.leaves.add(leafOf(equal));
   };
   const slowTime = slowTimeOf();
@@ -152,7 +151,6 @@ export interface AttestDuePorts extends AttestPorts {
 export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<void> {
   return withClient(ports.database, async (session) => {
     // guard(false): one server recomputes a partition
-    // fails: packages/server/src/http/admin/lineage.test.ts
     if (!(await tryLockSession(session, LOCKS.attestation))) return;
     const runners = new LayerRunners({ budgetMs: BUDGET_MS, signal });
     const options = { signal, failed: new Set<string>() };

@@ -31,7 +31,6 @@ const FIND_DUE = sql(
     from event_partition p join purpose u on u.code = p.purpose join layer l on l.purpose = p.purpose
     where p.dropped_at is null and p.upper_bound + interval '${AFTER_END}' <= transaction_time()
       -- guard(true): a layer that has ended before a partition has no rows in it
-      -- fails: packages/server/src/http/admin/lineage.test.ts
       and (l.ended_at is null or l.ended_at > p.lower_bound)
       and p.lower_bound + u.raw_retention - interval '${BEFORE_EXPIRY}' <= transaction_time()
       and not exists (select from attestation a where a.partition_id = p.partition_id and a.layer = l.layer)
@@ -55,10 +54,8 @@ export async function findDuePartition(
 // attestation can have the same time as the start.
 const AFTER_STORED = `greatest(
   -- guard(drop): values that were stored after an export are in the attestation
-  -- fails: packages/server/src/features/clock-jumps.test.ts › hide from an attestation
   (select max(watermark) + interval '1001 microseconds' from data_export),
   -- guard(drop): values that were stored after another attestation are in the attestation
-  -- fails: packages/server/src/features/clock-jumps.test.ts › after the start of an earlier attestation
   (select max(attested_at) + interval '1 millisecond' from attestation_start),
   wall_clock_time())`;
 const INSERT_START = sql(

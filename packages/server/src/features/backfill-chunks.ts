@@ -117,13 +117,10 @@ const FIND_EVENTS = sql(
       e.received_at
     from unrestricted_event e where ${within("e", "partition_purpose")}
       -- guard(true): nothing is computed of what only a hold keeps
-      -- fails: packages/server/src/features/backfill.test.ts › only a hold keeps
       and not ${hasExpired("e.received_at", "(select p.raw_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): values that would have expired are not computed
-      -- fails: packages/server/src/features/vanishing-data.test.ts › leaves out events whose values would have expired
       and not ${hasExpired("e.received_at", "(select p.derived_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): what is stored is not computed again
-      -- fails: packages/server/src/features/backfill.test.ts › two runs over one range
       and exists (select ${LAYERS_OF_EVENT} and (not ${IS_STORED} or exists (select from extraction_failure x
         where x.event_id = e.event_id and x.layer = l.layer and x.reason = 'time-limit')))
     order by e.received_at, e.event_id limit $7`,
@@ -244,7 +241,6 @@ export async function balanceChunk(
   const values = [layers, purpose, from_at, from_event, to_at, to_event, events] as const;
   const { rows } = await query(transaction, COUNT, values);
   // guard(false): what was stored late is computed, too
-  // fails: packages/server/src/features/backfill.test.ts › computes again what its balance misses
   if (rows.some(({ missing }) => missing > 0) && rounds + 1 < MAX_ROUNDS) {
     return void (await query(transaction, COMPUTE_AGAIN, [chunk_id]));
   }

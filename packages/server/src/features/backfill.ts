@@ -72,7 +72,6 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
     // is given up, once it fails alone.
     const isAway = (error instanceof Unavailable && !isPartitionMissing(error)) || isTransient(error);
     // guard(false): other chunks and backfills do not wait until a secret is restored
-    // fails: packages/server/src/features/vanishing-data.test.ts › delays only its own backfill
     if (chunk && hasCode(error, "secret-missing", "feature-not-started")) {
       await delayChunk(ports.pool, chunk, ports.retrySeconds ?? 1);
       ports.onError(error, EXTRACTION);
@@ -97,7 +96,6 @@ async function compute(
   if (!chunk) throw new TypeError("a chunk is claimed first");
   const events = await findPiece(transaction, run, chunk, size);
   // guard(false): two backfills of layers that share a feature do not both count it
-  // fails: packages/server/src/features/backfill.test.ts › counts a feature once
   if (!(await lockSharing(transaction, events))) return undefined;
   claimed.events = events;
   const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
@@ -132,7 +130,6 @@ async function setAside(
   events: readonly PieceEvent[] = [],
 ): Promise<void> {
   // guard(true): an event that always fails is given up
-  // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
   if (events.length !== 1 || pieceOf(chunk) !== 1) return postponeChunk(pool, chunk, retrySeconds);
   await inTransaction(pool, async (transaction) => {
     const layers = (await listLayers(transaction)).filter(({ layer }) => run.layers.includes(layer));

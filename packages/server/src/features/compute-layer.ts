@@ -67,7 +67,6 @@ export async function computeLayer(
   const { computed, slow } = collected;
   const ran = await run(computation, layer, opened).catch((error: unknown) => {
     // guard(true): a layer that can't be computed keeps no other layer waiting
-    // fails: packages/server/src/features/extraction.test.ts › can't be loaded
     if (!isLayerError(error)) throw error;
     postpone(error, layer, opened, computation);
     return undefined;
@@ -93,7 +92,6 @@ export async function computeLayer(
   );
   const payloads = await sealing.catch((error: unknown) => {
     // guard(true): values that can't be sealed keep no values of other purposes waiting
-    // fails: packages/server/src/features/vanishing-data.test.ts › keeps no values of other purposes waiting
     if (!isPartitionError(error)) throw error;
     postpone(error, layer, opened, computation);
     return undefined;

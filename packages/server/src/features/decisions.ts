@@ -139,7 +139,6 @@ async function archive(
   }
   const isSame = existing.hash === hash || (await isEquivalent(owner, { id, version }, hash));
   // guard(false): a version never gets another program
-  // fails: packages/server/src/features/decisions.test.ts › another program
   if (!isSame) {
     throw new OperatorError(
       "state-conflict",
@@ -227,16 +226,13 @@ export async function adoptFeatures(
   requireNamedPurpose(bundles, purpose.id);
   await requireAcceptedInputs(owner, driftDecisions, bundles);
   // guard(false): an adoption that would refuse events needs a person who says so
-  // fails: packages/server/src/features/decisions.test.ts › would refuse
   if (!acceptsRefusals) requireAccepted(evidence);
   // guard(drop): each batch that commits after the adoption sees the layer
-  // fails: packages/server/src/features/decisions.test.ts › waits for the commit batches
   await excludeIngestion(owner);
   const active = (await listLayers(owner)).filter((layer) => layer.ended_at === null && layer.purpose === purpose.code);
   const adopted = new Set(active.flatMap(({ members }) => members));
   const again = features.filter((name) => adopted.has(name));
   // guard(false): a version is in one active layer of a purpose
-  // fails: packages/server/src/features/decisions.test.ts › takes effect once
   if (again.length > 0) {
     throw new OperatorError("state-conflict", `Already adopted for ${purpose.id}: ${again.join(", ")}.`);
   }
@@ -250,7 +246,6 @@ export async function adoptFeatures(
 export function requireNamedPurpose(bundles: readonly Bundle[], purpose: string): void {
   const others = bundles.filter(({ manifest }) => !manifest.purposes.includes(purpose)).map(nameOf);
   // guard(false): a feature is computed for its purposes alone
-  // fails: packages/server/src/features/decisions.test.ts › only for a purpose that the definition names
   if (others.length > 0) {
     throw new OperatorError(
       "state-conflict",
@@ -350,7 +345,6 @@ async function record(
   await query(owner, INSERT_DECISION, [kind, features, purpose, agent.actor, reason, evidence ?? {}]);
   const operation = OPERATIONS[kind];
   // guard(drop): the audit says who decided, and why
-  // fails: packages/server/src/features/decisions.test.ts › in the audit
   await writeAudit(owner, audit, { ...agent, operation, outcome: "done", reason, detail: { features, ...more } });
 }
 

@@ -69,12 +69,10 @@ export async function deleteFeatures(executor: OwnerTransaction, eventIds: reado
   const times = eventIds.map((id) => receivedAtOf(id).getTime());
   if (times.length === 0) return 0;
   // guard(drop): failures of an erased event are deleted
-  // fails: packages/server/src/features/extraction.test.ts › with their events
   await deleteFailures(executor, eventIds);
   let deleted = 0;
   const range = { from: Math.min(...times), to: Math.max(...times) };
   // guard(drop): values of an erased event are deleted
-  // fails: packages/server/src/features/feature-store.test.ts › of one event and of an action
   for (const partition of await findFeaturePartitions(executor, range)) {
     const within = eventIds.filter((_, index) => isIn(partition, times[index] ?? 0));
     if (within.length === 0) continue;

@@ -96,7 +96,6 @@ async function attestationOf(
   const attestations = await listAttestations(executor, { at: row.received_at, layer: row.layer }, { limit: 1 });
   const [attestation] = attestations;
   // guard(false): an attestation says nothing of rows that were stored later
-  // fails: packages/server/src/http/admin/lineage.test.ts
   if (attestation && !isCovered(row.extracted_at, attestation)) return undefined;
   const bytes = attestation && (await openRow(sealer, row));
   if (!bytes) return undefined;

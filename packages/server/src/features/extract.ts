@@ -107,7 +107,6 @@ export async function extract(
   if (eventsWithLayer.length === 0) return NOTHING;
   // Slow events of many accounts take long together, and send no statement.
   // guard(drop): PostgreSQL does not end the transaction during the search
-  // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
   const collected: Collected = {
     computed: [],
@@ -134,7 +133,6 @@ export async function extract(
     // The rejection is handled where the slice is awaited. Without a handler here, an earlier rejection would end the
     // process.
     // guard(drop): a slice that can't be read fails its extraction alone
-    // fails: packages/server/src/features/extraction.test.ts › where a later slice
     slice.catch(() => {});
     return slice;
   };
@@ -212,7 +210,6 @@ function assignerOf(
       for (const { layer, own } of assignLayers(layersOf(one.event), known, wanted)) {
         const isDecided = known.stored.has(layer.layer) || failed?.get(eventId)?.has(layer.layer);
         // guard(false): what an earlier attempt has decided is not computed again
-        // fails: packages/server/src/features/extraction.test.ts › computes no other layer again
         if (isRetry && isDecided) continue;
         const events = byLayer.get(layer.layer) ?? [];
         byLayer.set(layer.layer, events);
@@ -252,7 +249,6 @@ async function store(
   for (const { row, values } of computed) {
     if (stored.has(keyOf(row))) continue;
     // guard(false): a second computation is compared
-    // fails: packages/server/src/features/extraction.test.ts › another result
     if (!(await isSame(transaction, featureSealer, row, values))) differences++;
   }
   const added = computed.filter(({ row }) => stored.has(keyOf(row)));
@@ -266,7 +262,6 @@ async function store(
     .map(({ row }): ExtractionFailure => ({ event: row, layer: row.layer, reason: "time-limit" }));
   const failed = failures.map(({ event: { eventId }, layer }) => ({ eventId, layer }));
   // guard(drop): a failure is over when a backfill has stored the values
-  // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
   if (runId !== undefined) await deleteFormer(transaction, [...inserted, ...failed]);
   await recordFailures(transaction, [...failures, ...incomplete]);
   return { rows: inserted.length, failures: failures.length, differences };

@@ -76,7 +76,6 @@ export async function claimDue(transaction: Transaction): Promise<DueBatch | und
     events: rows.flatMap(({ event_ids, purposes, received_ms, expired }) =>
       event_ids.flatMap((eventId, at) => {
         // guard(false): an event without a partition for its values does not delay other events
-        // fails: packages/server/src/features/vanishing-data.test.ts › of an event whose values would have expired
         if (expired[at]) return [];
         return [{ eventId, purpose: purposes[at] ?? 0, receivedAt: received_ms[at] ?? 0 }];
       }),

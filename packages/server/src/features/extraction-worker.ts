@@ -159,7 +159,6 @@ function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): vo
 async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Promise<void> {
   const { pool, retrySeconds = 1 } = ports;
   // guard(true): a batch that always fails is given up
-  // fails: packages/server/src/features/extraction.test.ts › never keeps others waiting
   if (batch.tries + 1 < MAX_TRIES) return postponeDue(pool, batch, retrySeconds);
   const waiting: DueEvent[] = [];
   for (const event of batch.events) if (await extractAlone(ports, event)) waiting.push(event);

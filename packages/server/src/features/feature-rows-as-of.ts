@@ -37,16 +37,12 @@ const asOf = (condition: string) =>
         cross join lateral (select n.account, n.received_at, n.event_id from unrestricted_feature n
           where ${within("n", "view")} and ${condition} and n.layer = any ($7::int4[])
             -- guard(true): no value that only a hold keeps
-            -- fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
             and coalesce(n.received_at + (select p.derived_retention from purpose p where p.code = n.purpose), 'infinity') > transaction_time()
             -- guard(true): no event that was received after the label
-            -- fails: packages/server/src/features/exports/run-export.test.ts › as of the time
             and n.received_at <= l.at
             -- guard(true): by the clock of what was known, no value that was stored after the label
-            -- fails: packages/server/src/features/exports/run-export.test.ts › by the clock of known values
             and (not $8::bool or n.extracted_at <= l.at)
             -- guard(true): no value that was stored after the export began
-            -- fails: packages/server/src/features/exports/repeat-and-recall.test.ts › the same bytes
             and n.extracted_at <= $9::timestamptz
           order by n.received_at desc, n.event_id desc limit 1) newest
         -- "offset 0" has this subquery planned separately, so that the rows of each label are found by their key.

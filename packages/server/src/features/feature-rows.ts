@@ -52,13 +52,10 @@ const INSERT_ROWS = sql(
         -- that began before.
         greatest(
           -- guard(drop): values that are stored after an export are not in its repetition
-          -- fails: packages/server/src/features/clock-jumps.test.ts › is repeated with the same bytes
           (select max(watermark) + interval '1 microsecond' from data_export),
           -- guard(drop): values that are stored after an attestation do not count as missing in it
-          -- fails: packages/server/src/features/clock-jumps.test.ts › does not cover values
           (select max(attested_at) from attestation_start),
           -- guard(drop): no value was known before its event
-          -- fails: packages/server/src/features/clock-jumps.test.ts › known before
           received_at,
           wall_clock_time())
       from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::int4[], $6::text[], $7::text[], $8::text[],
@@ -66,13 +63,10 @@ const INSERT_ROWS = sql(
         as computed (account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
           app_version, schema_version, key_id, payload, idempotency_key)
       -- guard(true): values of an account that was erased meanwhile are not stored
-      -- fails: packages/server/src/features/feature-store.test.ts › stores nothing of an account that was erased meanwhile
       where exists (select from account_key k where k.key_id = computed.key_id and k.erased_by is null
         -- guard(true): values of an account that was restricted meanwhile are not stored
-        -- fails: packages/server/src/features/vanishing-data.test.ts › is restricted meanwhile
         and not k.restricted)
         -- guard(true): values of an event that was erased meanwhile are not stored
-        -- fails: packages/server/src/features/feature-store.test.ts › stores nothing of an event that was erased meanwhile
         and exists (select from idempotency_key i where i.account = computed.account
           and i.key = computed.idempotency_key and i.event_id = computed.event_id)
     on conflict do nothing
@@ -127,7 +121,6 @@ export async function insertFeatureRows(
   const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
   await query(transaction, LOCK_INGESTION_SHARED);
   // guard(false): what a new policy masks is not stored under the former one
-  // fails: packages/server/src/features/extraction.test.ts › masks by the new policy
   if (policyVersion !== undefined && policyVersion !== (await readPolicyVersion(transaction))) {
     throw new Unavailable("a new policy was applied during the computation of features, which begins again");
   }
@@ -247,7 +240,6 @@ export function findFeatureAttributes(
   { includeRestricted = false, after }: ReadOptions & { readonly after?: string | undefined } = {},
 ): Promise<readonly FeatureAttributes[]> {
   // guard(true): only a read that asks for restricted values gets them
-  // fails: packages/server/src/features/feature-store.test.ts › are hidden from analysis
   const statements = ATTRIBUTES[includeRestricted ? "live_feature" : "unrestricted_feature"];
   return Array.fromAsync(searchRows(executor, statements, subject, limit, after));
 }

@@ -52,7 +52,6 @@ export class LayerRunners {
     const failed = this.#failed.get(layer.layer);
     const { retryMs = RETRY_MS } = this.#options;
     // guard(false): a layer that does not start takes no time of the other layers
-    // fails: packages/server/src/features/slow-features.test.ts › again only after a time
     if (failed && performance.now() < failed.at + retryMs) throw failed.error;
     this.#failed.delete(layer.layer);
     const found = this.#open.get(layer.layer);
@@ -105,7 +104,6 @@ async function openLayer(
   const codedError = (cause: unknown): unknown => {
     const message = `${cause instanceof Error ? cause.message : ""}, so layer ${layer} computes nothing`;
     // guard(false): no event is given up because the machine can't start a process
-    // fails: packages/server/src/features/extraction.test.ts › no process starts
     if (cause instanceof NotStarted) return new Unavailable(message, { code: "feature-not-started", cause });
     if (cause instanceof NotLoadable) return new OperatorError("feature-not-loadable", message, { cause });
     return cause;

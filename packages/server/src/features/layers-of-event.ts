@@ -43,7 +43,6 @@ export function assignLayers(
 ): readonly Assigned[] {
   // A due event gets its layers by the same rule each time, although it may have waited for some of them.
   // guard(true): an event that waits for a layer counts each feature once
-  // fails: packages/server/src/features/extraction.test.ts › counts a feature that layers share
   const former = isDue ? [] : layers.filter(({ layer }) => stored.has(layer));
   const covered = new Set(former.flatMap(({ members }) => members));
   const isWanted = ({ layer }: LayerRow): boolean => only?.includes(layer) ?? true;
@@ -53,7 +52,6 @@ export function assignLayers(
     const own = new Set(layer.members.filter((name) => !covered.has(name)));
     for (const name of own) covered.add(name);
     // guard(true): a feature is computed once of an event, although several layers have it
-    // fails: packages/server/src/features/extraction.test.ts › moved the feature to another layer
     if (own.size > 0 || stored.has(layer.layer)) assigned.push({ layer, own });
   }
   return assigned.filter(({ layer }) => isWanted(layer));

@@ -113,7 +113,6 @@ export async function openListed(
   for (const { rows: ofEvent, ...event } of listed) {
     const given = byEvent.get(event.event_id) ?? [];
     // guard(false): an event is not reported as unreadable because its values were deleted
-    // fails: packages/server/src/features/vanishing-data.test.ts › between the list and the values
     if (ofEvent.length > 0 && given.length === 0) continue;
     const opened = await openRows(sealer, layers, given);
     const features = opened.flatMap((row) => row.features);
@@ -130,7 +129,6 @@ function stateOfOpened(
   opened: number,
 ): Pick<ListedFeatures, "status" | "reason"> {
   // guard(true): damaged values are not reported as computed
-  // fails: packages/server/src/features/damaged-payloads.test.ts › are reported by every read
   if (status === "pending" || opened === given) return { status, reason };
   return { status: opened === 0 ? "excluded" : "computed", reason: UNREADABLE };
 }

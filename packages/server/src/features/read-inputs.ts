@@ -97,7 +97,6 @@ function readProbes(
     const status = OUTCOME_STATUSES[(code >> 4) - 1];
     const reason = status === "skipped" ? SKIPPED_REASONS[code & 15] : undefined;
     // guard(false): a reason that the contract does not know is read from the event
-    // fails: packages/server/src/features/read-inputs.test.ts › even if the contract does not know their reason
     if (status === "skipped" && reason === undefined) return undefined;
     const data: Record<string, unknown> = {};
     probes[id] = status === "success" ? { status, data } : { status, reason };

@@ -57,7 +57,6 @@ export async function requireLoadable(bundles: readonly Bundle[], maxLoadMs = MA
   });
   await runner.close();
   // guard(false): a program that loads slowly does not take all the time of a worker
-  // fails: packages/server/src/features/require-runnable.test.ts › that load slowly
   if (runner.loadMs > maxLoadMs) {
     const needed = `${Math.round(runner.loadMs)} ms of processor time`;
     throw new OperatorError(

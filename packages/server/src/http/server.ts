@@ -45,7 +45,6 @@ const IDLE_MS = 70_000;
 export function createEndpointServer(options: EndpointServerOptions): Server {
   const settings: ServerOptions = {
     // guard(drop): slow requests end
-    // fails: e2e/rejections/rejections.test.ts › a body that never comes
     requestTimeout: options.requestTimeout,
     headersTimeout: Math.min(options.requestTimeout, 15_000),
     keepAliveTimeout: 65_000,
@@ -78,7 +77,6 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const latest = openResponse(socket);
     // guard(drop): bytes that are no HTTP get a problem document
-    // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!latest || (!latest.req.complete && !latest.headersSent)) return answerClientError(error, socket);
     // The bytes with the error follow a request that is valid or answered. The client would read a second answer as the
     // answer to that request.
@@ -110,7 +108,6 @@ async function handle(
       return writeAnswer(request, response, answerOpenApi(request.method ?? "", OPENAPI_JSON));
     default:
       // guard(throw): unknown paths get a problem document
-      // fails: e2e/rejections/rejections.test.ts › a path that is none
       return writeAnswer(request, response, notFound());
   }
 }

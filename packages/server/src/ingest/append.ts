@@ -48,7 +48,6 @@ export async function append(
     // If the server's clock is behind, the partition of a retried event may be dropped already. Its ledger row remains.
     const entry = await ports.store.findKey(event.account, event.idempotencyKey);
     // guard(false): a retry of a deleted event gets its answer although the clock is behind
-    // fails: packages/server/src/ingest/append.test.ts › a retry whose partition was dropped
     if (entry) return entry;
     throw error;
   }
@@ -73,10 +72,8 @@ async function sealAndStore(
     const isKnown = await accounts.isKnown(event.account, purpose);
     const existingEntry = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key
-    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
     if (existingEntry) return existingEntry;
     // guard(false): only an attempt that has asked the ledger creates a key
-    // fails: packages/server/src/ingest/append.test.ts › is answered by the ledger
     const sealed = isKnown
       ? await sealer.sealUnderExistingKey({ ...event, purpose }, exact)
       : await sealer.seal({ ...event, purpose }, exact);

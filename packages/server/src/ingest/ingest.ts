@@ -151,7 +151,6 @@ async function runStages(
   options: IngestOptions,
 ): Promise<Answer | RejectedRequest> {
   // guard(false): POST is the only method
-  // fails: e2e/rejections/rejections.test.ts › is not allowed
   if (request.method !== "POST") return rejectRequest("method-not-allowed", { Allow: "POST" });
 
   const session = await authenticate(request, ports.sessions, ports.failures);
@@ -221,7 +220,6 @@ async function storeBody(
   if (admitted instanceof RejectedRequest) {
     const entry = await ports.store.findKey(account, idempotencyKey);
     // guard(false): a replay gets its answer, even if the request would be rejected
-    // fails: e2e/exactly-once.test.ts › a replay gets its answer although
     return entry ? await resolve(entry) : admitted;
   }
 

@@ -56,12 +56,9 @@ export async function resolveDuplicate(
     if (tooCostly) return tooCostly;
     const { isAllowed, retryAfterSeconds } = ports.comparisons.take(retry.account);
     // guard(false): one account does not use up the reads of payloads that all accounts share
-    // fails: packages/server/src/ingest/resolve-duplicate.test.ts › of their account
     if (!isAllowed) return rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
     // guard(true): a request that is equal in canonical form is a replay
-    // fails: e2e/exactly-once.test.ts › is the same payload
     // guard(false): a request with another payload is a conflict
-    // fails: e2e/exactly-once.test.ts › changed is a conflict
     if (!(await equalInCanonicalForm(retry, ports))) return rejectRequest("idempotency-conflict");
   }
   // The audit entry of a retry of an erased event contains no account and no event id.

@@ -37,7 +37,6 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
     const expiry = await expire(client, options);
     const rest = await runSteps([
       // guard(drop): an erasure is finished by the next pass
-      // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
       { name: "finish erasures", run: () => finish(client, options) },
       {
         name: "record the pass",
@@ -57,7 +56,6 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
  */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   // guard(drop): an erasure that finds nothing to finish excludes no retention pass
-  // fails: packages/server/src/serve/order-worker.test.ts › erases only what other erasures have left
   if (!(await hasUnfinishedErasures(options.attest.executor))) return;
   await withMaintenanceLock(options.database, (client) => finish(client, options));
 }
@@ -68,7 +66,6 @@ async function finish(
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of erased subjects are destroyed
-  // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
   await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(connection, { pseudonymizer, audit, attest: sign, ...(signal && { signal }) });
@@ -135,7 +132,6 @@ export class RetentionWorker {
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch((error: unknown) => onError(error, "retention pass"));
     // guard(throw): overdue work is reported even if every pass fails
-    // fails: e2e/retention/pass.test.ts › that fails repeatedly still shows what is overdue
     for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))

@@ -87,13 +87,11 @@ async function requireRequest(
 ): Promise<void> {
   if (id === undefined) {
     // guard(false): the admin API exports no account without a data request
-    // fails: e2e/commands/remote-governance.test.ts › an account is exported
     if (via !== "direct") throw invalid("body/request_id", "is required");
     return;
   }
   const request = await findRequest(executor, id);
   // guard(false): an export is for an open request of its own account
-  // fails: e2e/commands/remote-governance.test.ts › an account is exported
   if (request?.closed_at !== null || request.account !== account) {
     throw new OperatorError("not-found", `There is no request ${id} of this account that is open.`);
   }

@@ -41,7 +41,6 @@ export async function openAdminConnection(
   const pool = openPool(database, { max, onError });
   opened.add("admin database", () => pool.end());
   // guard(drop): a login of the admin API with another role is no boundary
-  // fails: packages/server/src/serve/separated.test.ts › without its role
   if (connectionString !== undefined) await requireRole(pool);
   const monitor = new Monitor(dependency, new PostgresProbe({ dependency, database }));
   opened.add("monitor of the admin database", () => monitor.close());

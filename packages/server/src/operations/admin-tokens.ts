@@ -26,7 +26,6 @@ export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
   const { ports, caller, input } = call;
   const { ttl_ms } = input;
   // guard(drop): the people behind a token are its person and the one who obtained it, and no chain of others
-  // fails: packages/server/src/http/admin/cases.test.ts › obtains no further token
   requireOwnToken(caller);
   const person = trimmedTextOf("body/person", input.person);
   const roles = [...new Set(input.roles)];

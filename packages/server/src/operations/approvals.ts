@@ -26,7 +26,7 @@ const shown = (row: ApprovalRow, caller: Caller): Shown => ({
 
 function seesReason(row: ApprovalRow, { via, person, roles }: Caller): boolean {
   const isAsker = row.requested_by === person || row.obtained_by === person;
-  // guard: a reason, which may name people, is not shown to roles that do not need it
+  // guard(true): a reason, which may name people, is not shown to roles that do not need it
   return via === "direct" || isAsker || roles.some((role) => role === "auditor" || row.needed_roles.includes(role));
 }
 
@@ -56,7 +56,6 @@ async function requireVisibleRow({
 }: OperationCall<"readApproval" | "withdrawApproval">): Promise<ApprovalRow> {
   const row = await requireApprovalRow(ports, id);
   // guard(false): a role that reads its own approvals finds no other
-  // fails: packages/server/src/http/admin/cases.test.ts › reads only their own approvals
   if (scope === "own" && row.requested_by !== caller.person) throw noApproval(id);
   return row;
 }
@@ -116,7 +115,6 @@ async function decide(
 /** @throws AdminError permission-missing, step-up-required */
 async function requirePerson(caller: Caller, clock: Clock): Promise<void> {
   // guard(drop): a token is no person
-  // fails: packages/server/src/http/admin/admin-tokens.test.ts › decides about no approval
   if (caller.session === undefined) {
     throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
   }
@@ -177,7 +175,6 @@ export async function approveByPrivacy(
   reason: string,
 ): Promise<Approval | undefined> {
   // guard(true): an operation that a role may do only with an approval waits for the approval
-  // fails: packages/server/src/http/admin/cases.test.ts › waits for privacy
   if (scope !== "with-approval") return undefined;
   return requireApproval(ports, caller, { ...operation, needed: ["privacy"] }, reason);
 }
@@ -216,7 +213,6 @@ export async function findApprovalOf(
   const use = async (transaction: Transaction, events: number): Promise<void> => {
     const used = await approvals.use(transaction, clock, asker, { ...operation, events, approvalId: usableId });
     // guard(false): an approval is used by one operation
-    // fails: packages/server/src/operations/approvals.test.ts › used by one of them
     if (!used) throw notUsable(usableId);
     const detail = { of: operation.operation, events };
     const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: usableId, detail };
@@ -290,7 +286,6 @@ export async function approveEvents(
   const needsApproval = await isNeeded(ports.pool, operation.events);
   const asked = { ...operation, ...OPERATOR_OR_PRIVACY };
   // guard(false): an operation that affects many events needs an approval
-  // fails: e2e/commands/remote-governance.test.ts › needs an approval
   const approval = needsApproval ? await requireApproval(ports, caller, asked, reason) : undefined;
   const confirm = async (transaction: Transaction, events: number): Promise<void> => {
     if (approval) return approval.use(transaction, events);
@@ -298,7 +293,6 @@ export async function approveEvents(
     // guard: parallel operations of a person do not pass the limit together
     await lockPersons(transaction, LOCKS.removedEvents, caller);
     // guard(false): an operation without an approval also counts events that arrived since its plan
-    // fails: e2e/commands/remote-governance.test.ts › came after its plan
     if (await isNeeded(transaction, events)) throw cameMeanwhile();
     const { audit } = await ports.keys();
     const references = { of: operation.operation, events: String(events) };

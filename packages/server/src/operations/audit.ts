@@ -19,7 +19,6 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
   // The caller could then recognise the MAC in entries about events of the account.
   const hidesAccounts = seesPseudonyms(caller);
   // guard(false): a caller who sees pseudonyms gets no account from their own entries
-  // fails: packages/server/src/http/admin/reads.test.ts › gives an operator pseudonyms
   if (hidesAccounts && input.account !== undefined) throw refusedNames();
   const from = input.after === undefined ? undefined : cursorOf(input.after);
   const findSecrets = async (): Promise<Secrets> => (await ports.keys()).secrets;
@@ -37,14 +36,13 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
     ...(input.from !== undefined && { since: Date.parse(input.from) }),
     ...(input.to !== undefined && { until: Date.parse(input.to) }),
     // guard(false): a caller without the auditor's role reads entries of its own
-    // fails: packages/server/src/http/admin/reads.test.ts › entries of other people
     ...(scope === "own" && { person: caller.person }),
     // Who reads sessions also needs the identities that were refused, to add them to the role file.
     ...(scopeOf("admin-tokens.read", caller.roles) && { also: REFUSED_PERSON }),
   });
   const { person, operation, from: since, to } = input;
   const detail = { limit, count: rows.length, person, operation, from: since, to };
-  // guard: a caller who reads only own entries does not learn who was erased
+  // guard(false): a caller who reads only own entries does not learn who was erased
   const erasures = scope === "own" ? [] : await findErasuresWithReceipts(ports.pool, erased);
   return {
     answer: {

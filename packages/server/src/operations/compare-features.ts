@@ -30,7 +30,6 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   ].flat();
   if (!beforeBundle || !afterBundle) throw new TypeError("each version has a bundle");
   // guard(drop): a version is computed only for events of its purposes
-  // fails: packages/server/src/http/admin/compare-versions.test.ts › of a purpose that both definitions name
   requireNamedPurpose([beforeBundle, afterBundle], input.purpose);
   if (opened) requireReadable(call, [beforeBundle, afterBundle]);
   const policyVersion = await readPolicyVersion(ports.pool);
@@ -47,7 +46,6 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   if (opened) await addOpenedEvents(ports.pool, opened.case_id, counts.events + counts.undecided);
   const isExact = opened !== undefined;
   // guard(true): small numbers are shown with a case only
-  // fails: packages/server/src/http/admin/compare-versions.test.ts › small numbers
   const { cells, events, undecided } = isExact ? counts : suppressSmall(counts);
   return {
     answer: {
@@ -83,7 +81,6 @@ function requireReadable({ caller }: OperationCall<"compareFeatures">, versions:
   const readsSensitive = versions.some(({ manifest }) => manifest.inputs.some(({ path }) => isSensitive(path)));
   const mayRead = caller.via === "direct" || scopeOf("events.observations", caller.roles) === "full";
   // guard(false): a case shows exact numbers only of fields that the caller may read
-  // fails: packages/server/src/http/admin/compare-versions.test.ts › sees no exact numbers in a case
   if (readsSensitive && !mayRead) {
     throw new AdminError("permission-missing", {
       detail: "With a case, versions that read fields of high sensitivity need the role investigator, too.",
@@ -99,14 +96,12 @@ function startOf(from: string | undefined, isExact: boolean): number | undefined
   if (from === undefined) return undefined;
   const at = Date.parse(from);
   // guard(true): without a case, a comparison begins with a day
-  // fails: packages/server/src/http/admin/compare-versions.test.ts › begins at the start of a day
   return isExact ? at : Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 /** Limits the comparison to the events that the case covers. */
 const coveredBy = ({ scope, subject, account }: CaseRow & { readonly account: string }) => ({
   // guard(drop): a case shows numbers of its own account
-  // fails: packages/server/src/http/admin/compare-versions.test.ts › with a case of the account
   account,
   ...(scope === "action" && { actionId: subject }),
 });

@@ -457,7 +457,6 @@ async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
   const what = "reviews";
   const forged = await countForgedReviews(pool, audit);
   // guard(false): a review that a login of the database opened or closed is a finding
-  // fails: packages/server/src/audit/forged-reviews.test.ts › ends no review
   if (forged > 0) {
     const detail = `${atLeast(forged)}${plural(forged, "row")} of reviews and their ends of the last 30 days that the server did not sign, and that count for nothing: see who has logins of the database`;
     return { what, ok: false, detail };
@@ -512,7 +511,6 @@ async function orderFinding({ pool }: Installation): Promise<Finding> {
   const what = "orders";
   const { changed, late } = await countOrders(pool);
   // guard(false): an order that was changed is a finding
-  // fails: packages/server/src/http/admin/order-checks.test.ts › that was changed
   if (changed > 0) {
     const detail = `${plural(changed, "order")} of the admin API changed in the database in the last 30 days, and not applied: see drs order list, and who has logins of the database`;
     return { what, ok: false, detail };
@@ -529,7 +527,6 @@ async function approvalFinding({ pool, clock, approvals }: Installation): Promis
   const what = "approvals";
   const changed = await approvals.countChanged(pool, clock);
   // guard(false): an approval that a login of the database wrote is a finding
-  // fails: packages/server/src/http/admin/cases.test.ts › if a login of the database wrote its decision
   if (changed > 0) {
     const detail = `${atLeast(changed)}${plural(changed, "approval")} of the last 30 days that the admin API did not sign, and that allow nothing: see drs approval list, and who has logins of the database`;
     return { what, ok: false, detail };
@@ -541,7 +538,6 @@ async function driftFinding({ pool, clock, driftDecisions }: Installation): Prom
   const what = "drift decisions";
   const forged = await driftDecisions.countForged(pool, clock);
   // guard(false): a decision about drift that a login of the database wrote is a finding
-  // fails: packages/server/src/ingest/drift/drift-decisions.test.ts › drs doctor fails
   if (forged > 0) {
     const detail = `${atLeast(forged)}${plural(forged, "decision")} of the last 30 days that the server did not sign, and that count for nothing: see the table drift_decision, and who has logins of the database`;
     return { what, ok: false, detail };

@@ -81,7 +81,6 @@ export const classifyDrift: Operation<"classifyDrift"> = (call) => {
     }
     const accepted = decisions.find(({ path, kind }) => path === input.path && kind === "accepted");
     // guard(false): a person does not classify a field that the same person accepted
-    // fails: packages/server/src/http/admin/drift-review.test.ts › by another person
     if (caller.via !== "direct" && accepted && isSamePerson(accepted.decided_by, caller.actor)) {
       throw new OperatorError(
         "state-conflict",

@@ -62,7 +62,6 @@ export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input
   if (input.dry_run) return { answer: await previewErasure(ports, subject, input), ...auditedDryRun() };
   const { orderId: erasureId } = caller;
   // guard(false): an erasure that was started is finished, and erases nothing that was stored since
-  // fails: e2e/operations/orders.test.ts › an erasure
   const isStarted = erasureId !== undefined && (await findErasures(ports.pool, { erasureId })).length > 0;
   return erase(ports, caller, subject, { ...input, reason, ...(isStarted && { only_finish: true }) });
 };
@@ -113,11 +112,9 @@ async function erase(
   await finishErasuresNow({ ...erasurePorts(installation), database });
   const refuses = (input.refuse_later ?? false) && !accountKeys.isRefused(input.account ?? "");
   // guard(left): an account that was erased can be refused later on
-  // fails: e2e/erasure/account.test.ts › can add --refuse-later afterwards, once
   const isNeededHere = !isNothing(plan) || refuses;
   const isKnown = await isSubjectKnown(pool, mac, plan);
   // guard(left): an erasure of an unknown subject is written for the backups that may have it
-  // fails: e2e/restored-orders.test.ts › another history
   const isNeeded = isNeededHere || (!isKnown && input.unknown === true);
   const begins = isNeeded && !input.only_finish;
   const sequence = begins

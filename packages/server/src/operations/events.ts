@@ -20,7 +20,6 @@ const SEARCH_MS = 2_000;
 export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope, input }) => {
   await requireReplayedJournal(ports);
   // guard(false): a caller who sees pseudonyms can't search by names
-  // fails: packages/server/src/http/admin/reads.test.ts › gives an operator pseudonyms
   if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => input[name] !== undefined)) throw refusedNames();
   requireAccountWith(input);
   const limit = input.limit ?? LIMIT;

@@ -31,7 +31,7 @@ export const explainFeature: Operation<"explainFeature"> = async (call) => {
     const values = explanations.map((one) => shown(one, { withValues, program }));
     return { answer: { event_id: eventId, status: "computed", event, values, erasures: [] } };
   }
-  // guard: a caller who may not read erasures learns of none
+  // guard(true): a caller who may not read erasures learns of none
   const erasures = seesErasures(caller) ? await erasuresOf(ports, eventId) : [];
   if (erasures.length === 0) {
     await auditNotFound(call, "explainFeature", { eventIds: [eventId], detail: { feature } });
@@ -58,7 +58,6 @@ function shown(
     feature,
     state,
     // guard(true): the auditor reads no value
-    // fails: packages/server/src/http/admin/feature-reads.test.ts › without the value itself
     value: withValues ? value : null,
     is_value_withheld: !withValues,
     failure,

@@ -122,7 +122,6 @@ async function approvalOf(
   { recipient, counts, pseudonymizer }: Asked,
 ): Promise<Approval | undefined> {
   // guard(false): events beyond the case need an approval, even where other operations need none
-  // fails: packages/server/src/features/exports/export-events.test.ts › beyond its case
   if (counts.beyond_case > 0 && !areApprovalsNeeded(ports, caller)) {
     throw await denied({ ports, caller }, case_id, `The case does not cover ${plural(counts.beyond_case, "event")}.`);
   }
@@ -135,7 +134,6 @@ async function approvalOf(
     ...(action_id !== undefined && { action_mac: macOf("action", action_id) }),
     case_id,
     // guard(drop): an approval is for as many events beyond the case as privacy saw
-    // fails: packages/server/src/features/exports/export-events.test.ts › beyond its case
     beyond_case: counts.beyond_case,
     recipient,
     expires_on,
@@ -150,6 +148,5 @@ async function approvalOf(
   // The approval only refers to the reason of the case: an erasure of the account deletes the reason, but not the
   // approval, which more roles may read.
   // guard(drop): raw bulk export was approved
-  // fails: packages/server/src/features/exports/export-events.test.ts › beyond its case
   return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, `the reason of case ${case_id}`);
 }

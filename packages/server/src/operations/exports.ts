@@ -74,7 +74,6 @@ function approvalOf(
 ): Promise<Approval | undefined> {
   const asked = { operation, parameters, plan: { rows }, events: 0, needed: ["privacy"] } as const;
   // guard(drop): an export of feature values needs an approval
-  // fails: packages/server/src/features/exports/run-export.test.ts › is approved by a second person
   return requireApproval(ports, caller, asked, reason);
 }
 

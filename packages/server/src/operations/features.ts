@@ -95,7 +95,6 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   const installation = input.dry_run ? undefined : await openRecovered(ports);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   // guard(drop): features that no worker can load together are not adopted together
-  // fails: packages/server/src/http/admin/feature-programs.test.ts › that do not fit into one process
   await requireLoadable(bundles);
   const fixtures = await findFixtures(ports.pool, features);
   await requireFixtures(
@@ -129,7 +128,6 @@ async function approvalOf(
   reason: string,
 ): Promise<Approval | undefined> {
   // guard(true): a person who proposed a feature adopts it only with an approval
-  // fails: packages/server/src/http/admin/feature-programs.test.ts › is adopted by its proposer
   if (!isSensitive && !(await isProposer(ports.pool, features, personsOfActor(caller.actor)))) return undefined;
   const parameters = { features, purpose: purpose.id, accept_refusals: acceptsRefusals, reason };
   const plan = { ...shownEvidence(evidence) };
@@ -172,7 +170,6 @@ async function auditReading(
   const programs = bundles.map((bundle) => ({ feature: nameOf(bundle), hash: bundle.hash }));
   const detail = { programs, ...furtherDetail, ...(dry_run && { dry_run }) };
   // guard(drop): a call that reads events leaves an audit entry, even if it fails
-  // fails: packages/server/src/http/admin/feature-programs.test.ts › before it reads the first event
   await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });
 }
 
@@ -265,7 +262,6 @@ async function revealListed(
   for (const [account, events] of Map.groupBy(listed, (event) => event.account)) {
     const entryId = await auditRevealed(call, "readFeatures", {
       // guard(drop): the entry names the account whose values are read
-      // fails: packages/server/src/http/admin/feature-reads.test.ts › an access to each account
       account,
       eventIds: events.map((event) => event.event_id),
       ...(opened && whyOf(opened)),
@@ -282,7 +278,6 @@ async function revealListed(
  */
 async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
   // guard(false): a role that does not see restricted events does not see their values
-  // fails: packages/server/src/http/admin/feature-reads.test.ts › with a case and the role privacy
   if (caller.via !== "direct" && !seesRestricted(caller)) {
     throw new AdminError("permission-missing", { detail: "Values of restricted events need the role privacy, too." });
   }
@@ -299,7 +294,6 @@ async function requireCovered({ pool }: AdminPorts, opened: CaseRow, events: rea
     isCovered(opened, { account, actionId, eventId }),
   );
   // guard(false): a case shows values of what it covers
-  // fails: packages/server/src/http/admin/feature-reads.test.ts › with a case and the role privacy
   if (!isWithin) throw new AdminError("case-invalid");
   await addOpenedEvents(pool, opened.case_id, events.length);
 }

@@ -43,7 +43,6 @@ export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input
     await writeAudit(pool, audit, { ...entry, outcome: "begun", detail: { from: before } });
     // An interrupted rotation is finished, and no new version is made.
     // guard(false): an interrupted rotation continues under its version
-    // fails: e2e/keys.test.ts › that was interrupted is finished
     const nextVersion = unfinished > 0 ? before : await keyEncryption.rotate();
     const done = { version: nextVersion, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
     await writeAudit(pool, audit, { ...entry, outcome: "done", detail: done });
@@ -146,10 +145,8 @@ function requireUnused(versions: readonly KeyVersion[], version: string): void {
   const found = versions.find((one) => one.version === version && one.known);
   if (!found) throw new OperatorError("not-found", "There is no such version: see drs key list.");
   // guard(drop): the current version is not destroyed
-  // fails: e2e/keys.test.ts › the old version is destroyed
   if (found.current) throw new OperatorError("state-conflict", "It is the current version: drs key rotate first.");
   // guard(drop): a version that wraps secrets is not destroyed
-  // fails: e2e/keys.test.ts › that was interrupted is finished
   if (found.secrets > 0)
     throw new OperatorError(
       "state-conflict",

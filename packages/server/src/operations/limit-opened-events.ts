@@ -29,7 +29,6 @@ class BeyondLimit extends Error {
 export async function lockOpenedEvents(ports: AdminPorts, transaction: Transaction, caller: Caller): Promise<void> {
   if (!areApprovalsNeeded(ports, caller)) return;
   // guard(drop): parallel reads do not pass the limit together
-  // fails: packages/server/src/http/admin/cases.test.ts › by parallel reads
   await lockPersons(transaction, LOCKS.openedEvents, caller);
 }
 
@@ -58,7 +57,6 @@ export async function limitOpenedEvents(
   const opened = await listOpenedEvents(transaction, audit, await openersOf(transaction, caller));
   const events = eventsUnder(opened, null);
   // guard(true): a person opens no more events than the limit without an approval
-  // fails: packages/server/src/http/admin/cases.test.ts › more events than the limit
   if (opened.some(({ event_id }) => event_id === eventId) || events < limit) return undefined;
   if (!isNamedCase) throw needsCase(limit);
   const further = scope === "event" ? 1 : limit;
@@ -73,7 +71,6 @@ export async function limitOpenedEvents(
   const inUse = await approvals.findInUse(transaction, ports.clock, askerOf(caller), operation);
   for (const id of inUse) {
     // guard(true): an approval allows no more than its number of further events
-    // fails: packages/server/src/http/admin/cases.test.ts › as many further events
     if (eventsUnder(opened, id) < further) return id;
   }
   const approval = await findApprovalOf(ports, transaction, caller, operation);

@@ -72,7 +72,6 @@ async function waitForReader(
     if (unread <= maxUnread) return;
     if (unread < lastUnread) [lastUnread, deadline] = [unread, performance.now() + withinMs];
     // guard(drop): an answer that no process reads is not kept
-    // fails: packages/server/src/operations/order-lines.test.ts › that no process reads
     if (performance.now() >= deadline) throw noReader();
     await sleep(POLL_EVERY_MS);
   }
@@ -106,7 +105,6 @@ export async function* receiveLines(
   let [expected, until] = [1, monotonic.now() + WRITE_WITHIN_MS];
   for (;;) {
     // guard(drop): a caller that has left is not waited for
-    // fails: packages/server/src/operations/order-lines.test.ts › whose caller has left
     if (stop?.aborted) return;
     // The order is read before the part. In the reverse sequence, the last part could be written between the two reads,
     // and be missed.
@@ -115,7 +113,6 @@ export async function* receiveLines(
     if (part) {
       const values = parts.open(orderId, part.number, part.content) as readonly unknown[] | undefined;
       // guard(false): a part that is missing or changed ends the answer
-      // fails: packages/server/src/operations/order-lines.test.ts › that was changed
       if (part.number !== expected || !values) throw orderChanged();
       yield* values;
       [expected, until] = [expected + 1, monotonic.now() + WRITE_WITHIN_MS];

@@ -84,7 +84,6 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
 export async function requireReplayedJournal(ports: AdminPorts): Promise<Installation> {
   const installation = await ports.installation();
   // guard(drop): a restored database shows no event before the replay
-  // fails: e2e/reading.test.ts › shows no event
   await requireReplayed({ ...installation, executor: ports.pool, database: ports.database }, "head");
   return installation;
 }

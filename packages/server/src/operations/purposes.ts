@@ -42,7 +42,6 @@ export const applyPolicy: Operation<"applyPolicy"> = async (call) => {
   const policy = await policyOf(call.input);
   const dryRun = call.input.dry_run ?? false;
   // guard(false): a dry run changes nothing
-  // fails: e2e/purposes.test.ts
   const { version, changes } = dryRun ? await compare(call, policy) : await change(call, policy);
   return {
     answer: {
@@ -100,7 +99,6 @@ async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): P
 function requireBreakGlassToExpire({ ports, caller }: OperationCall<"applyPolicy">, events: number): void {
   const isDirect = caller.via === "direct" && !ports.config.embedded;
   // guard(false): a command makes events that came after the plan expire only with --break-glass
-  // fails: e2e/break-glass.test.ts › is also needed by a program that calls an operation without the command line
   if (events > 0 && isDirect && !caller.breakGlass) throw needsBreakGlass();
 }
 

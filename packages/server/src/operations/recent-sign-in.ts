@@ -10,7 +10,7 @@ const AHEAD_MS = 60_000;
 /** Whether a person signed in recently. @param at, now milliseconds since the Unix epoch. */
 export function isRecent(at: number, now: number): boolean {
   const age = now - at;
-  // guard: a sign-in in the future would stay recent for long
+  // guard(right): a sign-in in the future would stay recent for long
   return age >= -AHEAD_MS && age <= RECENT_MS;
 }
 
@@ -23,6 +23,5 @@ export function requireRecentSignIn({ via, session }: Caller, clock: Clock): voi
   if (via === "direct") return;
   const at = session?.authenticatedAt ?? undefined;
   // guard(false): an operation that needs a recent proof refuses an older one
-  // fails: packages/server/src/operations/recent-sign-in.test.ts › refused
   if (at === undefined || !isRecent(Date.parse(at), clock.now())) throw new AdminError("step-up-required");
 }

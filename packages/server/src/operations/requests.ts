@@ -84,7 +84,6 @@ async function closeOpen(
   if (!openRequest || openRequest.closed_at !== null)
     throw new OperatorError("not-found", `There is no request ${id} that is open.`);
   // guard(false): a request is closed as done or partly only if it says how the identity was verified
-  // fails: e2e/requests.test.ts › is overdue until
   if (outcome !== "refused" && (identity ?? openRequest.identity) === null) {
     throw new OperatorError(
       "state-conflict",
@@ -99,7 +98,6 @@ async function closeOpen(
     requireOutcome(outcome, linkedErasure);
   } else if (outcome === "done") await requireDone(executor, pseudonymizer, openRequest, exportId);
   // guard(false): a request is linked only to an export of its account
-  // fails: e2e/requests.test.ts › is overdue until
   if (exportId !== undefined && !(await wasExported(executor, audit, openRequest.account, exportId))) {
     throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
   }
@@ -174,7 +172,6 @@ async function requireDone(
   if (open.kind === "erasure") return requireNothingLeft(executor, pseudonymizer, open);
   if (needsExport(open.kind) && exportId === undefined) await requireNoData(executor, pseudonymizer, open);
   // guard(false): a restriction that was asked for is placed
-  // fails: e2e/restrictions.test.ts › closed as done after
   if ((open.kind === "restriction" || open.kind === "objection") && open.restriction_id === null) {
     throw new OperatorError(
       "state-conflict",
@@ -211,7 +208,6 @@ async function requireNothingLeft(
       `The account still has ${plural(left, "event")}: run drs erase run --account, or name an earlier erasure with --erasure.`,
     );
   // guard(false): a request for erasure is not done while exports have values of the account
-  // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › until its exports are recalled
   if (exports.length > 0)
     throw new OperatorError(
       "state-conflict",
@@ -234,7 +230,6 @@ async function requireErasureOf(
   if (erasure.kind !== "account" && erasure.kind !== "purpose") return erasure;
   const subjects = accountSubjects(account ?? "", await readPurposeIds(executor));
   // guard(false): an erasure is of the account that asked
-  // fails: e2e/requests.test.ts › is overdue until
   if (!subjects.some((one) => subjectMac(pseudonymizer, one).toString("hex") === erasure.subject_mac)) {
     throw new OperatorError("state-conflict", `Erasure ${erasureId} is of another account.`);
   }

@@ -31,7 +31,6 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
   const installation = await ports.installation();
   // A pass of a command, like a pass of a server, replays the journal before it deletes anything.
   // guard(drop): a pass on a restored database replays first
-  // fails: e2e/restored-holds.test.ts › by the copy that the first hold made
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
   const pass = await runPass({ ...erasurePorts(installation), database: installation.database, actor: agent.actor });
   await auditPass(installation, agent, pass);

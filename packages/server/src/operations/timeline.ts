@@ -17,7 +17,6 @@ export const readTimeline: Operation<"readTimeline"> = async ({ ports, caller, i
   const found = await timelineOfIdempotencyKey(pool, audit.named(account), idempotency_key, limit);
   const event = found && (await findAttributes(pool, found.event_id, { includeRestricted: true }));
   // guard(false): a restricted event has a timeline for the role privacy alone
-  // fails: packages/server/src/http/admin/restricted-events.test.ts › finds no restricted event
   const timeline = event?.restricted && !seesRestricted(caller) ? undefined : found;
   if (!timeline) {
     const entry = { ...agentOf(caller), operation: "event.timeline", outcome: "not-found", account };

@@ -43,7 +43,6 @@ export class ActivePurposes implements Purposes {
 
   find(actionType: string): AssignedPurpose | undefined {
     // guard(right): an action type that the policy maps gets the purpose of the mapping
-    // fails: e2e/purposes.test.ts › gives each action type its purpose
     return this.#byType.get(actionType) ?? this.#unmapped;
   }
 

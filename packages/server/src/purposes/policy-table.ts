@@ -274,10 +274,8 @@ async function purposeChanges(
   for (const existing of omittedBy(policy, current)) {
     const counts = await countEvents(executor, existing, undefined);
     // guard(left): a policy can't leave out a retired purpose that holds events
-    // fails: e2e/purposes.test.ts
     if (existing.retired_at !== null && counts.events === 0) continue;
     // guard(drop): a policy can't leave out a purpose that holds events
-    // fails: e2e/purposes.test.ts
     if (counts.events > 0) inUse.push(`${existing.id} (${plural(counts.events, "event")})`);
     changes.push({ purpose: existing.id, change: "removed", members: [], ...counts });
   }

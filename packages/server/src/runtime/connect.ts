@@ -84,7 +84,6 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   // The schema is checked with the serving login first, because an up-to-date schema needs no connection of the owner.
   if (!isUpToDate(await findPending(pool))) {
     // guard(false): a command does not migrate
-    // fails: e2e/reading.test.ts › on an outdated schema
     if (!migrates) throw await whyOutdated(pool, role);
     await migrate(owner, loginsOf(config, serving));
   }

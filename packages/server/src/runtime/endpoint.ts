@@ -107,10 +107,8 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     },
     onConnectionLost: () => {
       // guard(drop): after a failover account keys are asked for again
-      // fails: e2e/failover.test.ts › lacks its account key
       system.accountKeys.clear();
       // guard(drop): after a failover partitions are asked for again
-      // fails: e2e/failover.test.ts › lacked its partition
       partitions.clear();
       system.featurePartitions.clear();
     },

@@ -47,7 +47,6 @@ export function superviseDependencies(
     replay: () => system.replay(),
     forget: async () => {
       // guard(drop): a key that was found before a replay seals nothing after it
-      // fails: packages/server/src/runtime/supervision.test.ts › a key that was found
       await system.accountKeys.refreshAll();
       // Both caches are cleared in one turn of the event loop, so that everything sealed under an earlier key or
       // partition belongs to an earlier generation.
@@ -112,7 +111,6 @@ export function superviseDependencies(
             await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
             await tryKeyFolder();
             // guard(drop): a process that runs no retention passes also notices lost secrets
-            // fails: packages/server/src/runtime/supervision.test.ts › inspected between passes
             await inspectKeysInTurn();
           }),
       pace,
@@ -140,7 +138,6 @@ export function superviseDependencies(
     async inspect() {
       const problem = await inspectKeys();
       // guard(false): nothing is copied, replayed or deleted while the key store lacks secrets
-      // fails: packages/server/src/runtime/supervision.test.ts › an inspection is rejected
       if (problem !== undefined) throw new Unavailable(`the key store ${problem}`);
       await comparison.compare();
     },

@@ -129,7 +129,6 @@ export class IngestProcesses {
   reload(): void {
     for (const process of this.#running()) {
       // guard(true): a process that is being started reads again what it has read before the reload
-      // fails: packages/server/src/serve/ingest-processes.test.ts › reloads a process that is being started
       if (process.isServing) process.forked.send({ kind: "reload" });
       else process.isReloadDue = true;
     }
@@ -197,7 +196,6 @@ export class IngestProcesses {
 
   #receive(slot: Slot, process: Process, report: Report): void {
     // guard(false): a report that arrives after the end of its process is not passed on to the other processes
-    // fails: packages/server/src/serve/ingest-processes.test.ts › passes on what a process took
     if (slot.process !== process) return;
     switch (report.kind) {
       case "loaded": {
@@ -252,7 +250,6 @@ export class IngestProcesses {
       const message = `process ${number} ended before it was ready (${how}), again and again: see its lines of the log`;
       const error = process.error ?? new OperatorError("process-failed", message);
       // guard(true): a process that can't be started does not stop the processes that serve
-      // fails: packages/server/src/serve/ingest-processes.test.ts › keeps the processes that serve
       if (isFirst || !this.#slots.some((other) => other.process?.isServing)) return this.#failed.reject(error);
       slot.failure = error.message;
       this.#options.logger.error({ process: number, code: error.code, problem: error.message }, "process can't start");

@@ -161,7 +161,6 @@ export class OrderWorker {
     const { database, clock } = this.#system;
     return withClient(withoutStatementTimeout(database), async (session) => {
       // guard(false): one worker at a time applies orders of a route
-      // fails: packages/server/src/serve/order-worker.test.ts › ends once
       if (!(await tryLockSessionNamed(session, LOCKS.orders, route))) return false;
       for (;;) {
         const order = this.#isClosed ? undefined : await takeOrder(session, clock, route);
@@ -216,21 +215,17 @@ export class OrderWorker {
   async #apply(order: TakenOrder, limit: TimeLimit): Promise<Outcome> {
     const { orders } = this.#system;
     // guard(false): an order that was changed in the database is not applied
-    // fails: packages/server/src/http/admin/order-checks.test.ts › that was changed
     if (!orders.isSigned(order, order.input, order.mac)) return this.#outcomeOf("changed", orderChanged());
     // guard(false): only the signature of a worker shows that an order was checked
-    // fails: packages/server/src/http/admin/order-checks.test.ts › that a login of the database marked as checked
     if (order.check && !orders.isCheckSigned(order.orderId, order.check))
       return this.#outcomeOf("changed", orderChanged());
     const sealed = this.#inputOf(order);
     // guard(true): an order that a worker has started but not checked is checked
-    // fails: packages/server/src/serve/order-worker.test.ts › before it was checked
     const refusal = order.check ? interrupted(order, sealed.input) : await this.#check(order);
     if (refusal) return this.#outcomeOf(order.check ? "failed" : "refused", refusal);
     try {
       // An earlier worker of the order may have written an erasure to the journal before its transaction failed.
       // guard(drop): an erasure that is started again finds itself in the database
-      // fails: e2e/operations/killed-worker.test.ts › the other worker finishes
       if (order.check && isErasing(order, sealed.input)) await this.#system.replay();
       // An operation does not begin after its order has ended.
       if (limit.isOver) throw timedOut(this.#system.config.service.orderTimeoutMs);
@@ -309,27 +304,22 @@ export class OrderWorker {
   async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
     const { route, person, roles, requestedAt, expiresAt } = order;
     // guard(false): an order of an hour ago is not started
-    // fails: packages/server/src/http/admin/order-checks.test.ts › an hour ago
     if (Date.parse(expiresAt) <= this.#system.clock.now()) return orderExpired();
     if (!isRouteId(route)) return refused("This worker does not know its operation: update the worker.");
     const holder = await this.#holderOf(order);
     // guard(false): an order needs a credential that is active
-    // fails: packages/server/src/serve/order-worker.test.ts › revoked
     if (holder?.person !== person) return refused("The session or token of its caller has ended or was revoked.");
     // guard(false): an order is of the caller that the database knows: a command on the database needs no approval
-    // fails: packages/server/src/http/admin/order-checks.test.ts › in the name of another caller
     if (holder.via !== order.via || holder.actor !== order.actor) return refused("Its caller has another name.");
     const { permission, recentSignIn } = routeOf(route);
     const granted = holder.roles.filter((one) => roles.some((role) => role === one));
     // guard(false): an order needs the permission of its route
-    // fails: packages/server/src/http/admin/order-checks.test.ts › without its permission
     if (granted.length < roles.length || !scopeOf(permission, granted)) {
       return refused(`No role of its caller has the permission ${permission}.`);
     }
     const { authenticatedAt } = holder;
     if (recentSignIn !== true || authenticatedAt === undefined) return undefined;
     // guard(true): an order that needs a recent sign-in is refused if the sign-in in the database was not recent
-    // fails: packages/server/src/http/admin/order-checks.test.ts › was not recent
     const wasRecent = authenticatedAt !== null && isRecent(Date.parse(authenticatedAt), Date.parse(requestedAt));
     return wasRecent ? undefined : refused("The sign-in of its caller was not recent.");
   }
@@ -421,7 +411,6 @@ class TimeLimit {
  */
 function interrupted(order: TakenOrder, input: object): OperatorError | undefined {
   // guard(true): an order that may have taken effect is not applied again
-  // fails: packages/server/src/serve/order-worker.test.ts › may have taken effect
   if (order.tries <= MAX_TRIES && isRepeatable(order, input)) return undefined;
   return new OperatorError(
     "order-interrupted",

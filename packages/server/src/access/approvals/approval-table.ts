@@ -138,7 +138,6 @@ type FoundRow = RowOf<typeof FOUND_TYPES>;
 const searchFor = (condition: string): string =>
   `select a.approval_id, exists (select where ${condition}
       -- guard(true): a token finds no approval by the person who obtained it
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › found, used or in use
       and ${isUndecidedBy("$2")}) as found
     from approval a where a.approval_id = any ($1)`;
 
@@ -227,19 +226,14 @@ const USE = sql(
   `update approval a set used_at = $3
     where a.requested_by = $1
       -- guard(true): changed parameters need a new approval
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › changed parameters
       and a.digest = $2
       -- guard(true): an approval is for so many events, and no more
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › more events
       and $4 <= a.max_events
       -- guard(true): an approval is used once, within an hour
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › used once
       and ${stateAt("$3::timestamptz")} = 'approved'
       -- guard(true): of two approvals of one operation, one remains
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › uses the approval that it names
       and a.approval_id = $5
       -- guard(true): a token uses no approval by the person who obtained it
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › found, used or in use
       and ${isUndecidedBy("$6")}`,
   ["text", "bytea", "timestamptz", "int8", "uuid", "text?"],
 );
@@ -255,10 +249,8 @@ const WAS_APPROVED_AT_USE = `${DENIED_BY} is null and ${IS_COMPLETE}
 const SEARCH_IN_USE = sql(
   searchFor(`true
       -- guard(true): an approval of several uses ends
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › valid for a day after the first use
       and a.used_at > $3::timestamptz - interval '${IN_USE_MS} milliseconds'
       -- guard(true): an approval without a decision, or first used an hour or more after the decision, is not in use
-      -- fails: packages/server/src/access/approvals/approvals.test.ts › a login of the database
       and ${WAS_APPROVED_AT_USE}`),
   ["uuid[]", "text?", "timestamptz"],
   FOUND_TYPES,
@@ -278,13 +270,10 @@ const DECIDE = sql(
       from approval a
       where a.approval_id = $1 and $3 = any (a.needed_roles)
         -- guard(true): a person never approves what they asked for
-        -- fails: packages/server/src/access/approvals/approvals.test.ts › their own request
         and a.requested_by <> $2
         -- guard(true): a person never approves what they asked for with a token that they obtained for another person
-        -- fails: packages/server/src/access/approvals/approvals.test.ts › a token that the approver obtained
         and a.obtained_by is distinct from $2
         -- guard(true): a decided or expired request is not decided again
-        -- fails: packages/server/src/access/approvals/approvals.test.ts › is decided once
         and ${stateAt("$5::timestamptz")} = 'waiting'
     -- A person decides once about an approval, and one person decides for a role.
     on conflict do nothing`,

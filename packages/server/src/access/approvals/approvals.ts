@@ -166,7 +166,6 @@ export class Approvals {
     };
     const size = Buffer.byteLength(JSON.stringify([request.parameters, request.plan]));
     // guard(false): an operation that the constraint of the table would refuse gets an answer that says why
-    // fails: packages/server/src/access/approvals/approvals.test.ts › too large
     if (size > MAX_JSON_BYTES) throw tooLarge(size);
     for (let number = await nextRequest(executor, ids); ; number++) {
       const numbered: ApprovalRequest = { ...request, approval_id: ids(number) };
@@ -215,7 +214,6 @@ export class Approvals {
     // The approval is read after the update, so that the read includes every decision on which the update relied.
     const row = await findApproval(transaction, nowOf(clock), approvalId);
     // guard(true): a request and decisions that the admin API did not sign are no approval
-    // fails: packages/server/src/access/approvals/approvals.test.ts › a login of the database
     return row !== undefined && this.#isSigned(row);
   }
 
@@ -277,7 +275,6 @@ export class Approvals {
       if (!last || rows.length < limit) return { rows: listed, isLast: true };
       if (listed.length === page.limit) return { rows: listed, isLast: false };
       // guard(false): a page of rows that a login of the database wrote does not take long
-      // fails: packages/server/src/access/approvals/forged-approvals.test.ts › ends a page of the list early
       if (performance.now() >= end) return { rows: listed, isLast: false };
       after = { at: last.requested_at, ids: [last.approval_id] };
     }
@@ -313,7 +310,6 @@ export class Approvals {
     // too deeply, for the answer.
     const hidden = { parameters: null, plan: null, approved_by: [], denied_by: null };
     // guard(false): a forged decision is not shown as given
-    // fails: packages/server/src/access/approvals/approvals.test.ts › a login of the database
     if (!isSigned) return { ...row, ...hidden, state: "changed" };
     return { ...row, approved_by: madeBy("approved"), denied_by: madeBy("denied")[0] ?? null };
   }

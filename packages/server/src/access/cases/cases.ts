@@ -206,10 +206,8 @@ const isValidAt = (now: string): string =>
 const FIND_OPEN_CASE = sql(
   `select ${CASE_COLUMNS} from access_case where case_id = $1
       -- guard(true): only the person who opened a case uses it
-      -- fails: packages/server/src/http/admin/compare-versions.test.ts › with a case of the account
       and opened_by = $2
       -- guard(true): a closed or expired case shows nothing
-      -- fails: packages/server/src/http/admin/compare-versions.test.ts › with a case of the account
       and ${isValidAt("$3")}`,
   ["uuid", "text", "timestamptz"],
   CASE_TYPES,
@@ -258,13 +256,10 @@ export function isCovered({ scope, subject, account }: CaseRow, event: CoveredEv
 const USE_CASE = sql(
   `update access_case set events_opened = events_opened + 1 where case_id = $1
       -- guard(true): only the person who opened a case uses it
-      -- fails: packages/server/src/http/admin/cases.test.ts › of another person
       and opened_by = $2
       -- guard(true): a closed or expired case opens nothing
-      -- fails: packages/server/src/http/admin/cases.test.ts › closed
       and ${isValidAt("$3")}
       -- guard(true): a case opens only events that it covers
-      -- fails: packages/server/src/http/admin/cases.test.ts › does not cover
       and case scope when 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end
     returning ${CASE_COLUMNS}`,
   ["uuid", "text", "timestamptz", "text", "text", "uuid"],

@@ -84,13 +84,10 @@ const FIND_SESSION = sql(
   `select ${SESSION_COLUMNS}, last_used_at < $3::timestamptz - interval '1 minute' as is_use_due
     from admin_session where secret_hash = $1 and kind = $2
       -- guard(true): a session that has ended is refused
-      -- fails: packages/server/src/http/admin/sign-in.test.ts › when the operator revokes it
       and ended_at is null
       -- guard(true): a session that has expired is refused
-      -- fails: packages/server/src/http/admin/sign-in.test.ts › ends after 10 hours
       and expires_at > $3
       -- guard(true): a console session that was not used for 30 minutes is refused
-      -- fails: packages/server/src/http/admin/sign-in.test.ts › ends after 30 minutes
       and (kind <> 'console' or last_used_at > $3::timestamptz - interval '30 minutes')`,
   ["bytea", "text", "timestamptz"],
   { ...SESSION_TYPES, is_use_due: "bool" },
@@ -287,7 +284,6 @@ export class AdminSessions {
     const signedIn = row && this.#verified(hash, "code", row);
     if (!signedIn || Date.parse(signedIn.expiresAt) <= clock.now()) return undefined;
     // guard(false): only the command that began a login exchanges its code
-    // fails: packages/server/src/http/admin/cli-sign-in.test.ts › another verifier
     if (row.code_challenge !== challengeOf(codeVerifier)) return undefined;
     return this.start(executor, clock, "login", signedIn);
   }
@@ -304,7 +300,6 @@ export class AdminSessions {
     };
     const mac = this.#mac(hash, kind, session, row.code_challenge);
     // guard(true): a session that a login of the database wrote is refused
-    // fails: packages/server/src/http/admin/sign-in.test.ts › written by a login of the database
     return timingSafeEqual(mac, row.mac) ? session : undefined;
   }
 

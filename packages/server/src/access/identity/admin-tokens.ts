@@ -155,10 +155,8 @@ const FIND_TOKEN = sql(
       coalesce(last_used_at < $2::timestamptz - interval '1 minute', true) as is_use_due
     from admin_token where token_hash = $1
       -- guard(true): a revoked token is refused
-      -- fails: packages/server/src/http/admin/admin-tokens.test.ts › that is revoked is rejected
       and revoked_at is null
       -- guard(true): an expired token is refused
-      -- fails: packages/server/src/http/admin/admin-tokens.test.ts › that has expired is rejected
       and expires_at > $2`,
   ["bytea", "timestamptz"],
   {

@@ -170,7 +170,6 @@ export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Cl
   const key = identityKey(identity);
   const listed = mapping.people.get(key);
   // guard(false): an identity that the file does not list may not sign in, unless the file admits unlisted ones
-  // fails: packages/server/src/access/identity/role-mapping.test.ts › that the file does not list
   if (listed === undefined && !mapping.admitsUnlisted) {
     return refused(
       `The role file does not list this identity: ${shownIdentity(identity)}. To let this person sign in, add it to the file.`,
@@ -253,7 +252,6 @@ function valuesOf(
   { name, separator }: RolesClaim,
 ): { ok: true; values: readonly string[] } | ReturnType<typeof refused> {
   // guard(false): an overage marker is no empty list of groups
-  // fails: packages/server/src/access/identity/role-mapping.test.ts › overage
   if (isOverage(claims, name))
     return refused(`The ID token has too many values of the claim ${name} to list. ${FEWER_GROUPS_ADVICE}`);
   const value = separated(claimAt(claims, name), separator);
@@ -264,7 +262,6 @@ function valuesOf(
     );
   }
   // guard(false): a list that may have been cut off gives no role
-  // fails: packages/server/src/access/identity/role-mapping.test.ts › 201 values
   if (values.length > MAX_VALUES)
     return refused(`The claim ${name} has more than ${MAX_VALUES} values. ${FEWER_GROUPS_ADVICE}`);
   return { ok: true, values };

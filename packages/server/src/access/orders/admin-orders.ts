@@ -30,7 +30,6 @@ const INSERT = sql(
       requested_at, expires_at, mac)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
       -- guard(true): a person has a limited number of open orders
-      -- fails: packages/server/src/http/admin/order-answers.test.ts › limited to a hundred
       where (select count(*) from admin_order where person = $3 and ended_at is null) < ${MAX_OPEN}`,
   [
     "uuid",
@@ -135,7 +134,6 @@ const TAKE_RESULT = sql(
   `update admin_order o set result = null
     from (select order_id, result from admin_order where order_id = $1 and result is not null
       -- guard(true): a result that is shown once is not shown late
-      -- fails: packages/server/src/http/admin/order-answers.test.ts › shown once
       and ended_at > $2::timestamptz - interval '${SHOWN_WITHIN_MS} milliseconds'
       for update) r
     where o.order_id = r.order_id returning r.result`,
@@ -260,7 +258,6 @@ const END = sql(
   `update admin_order set state = $3, ended_at = $4, result = $5, input = null
     where order_id = $1
       -- guard(true): an order that another worker has started again is ended by that worker
-      -- fails: packages/server/src/serve/order-worker.test.ts › ends once
       and tries = $2
       and ended_at is null`,
   ["uuid", "int4", "text", "timestamptz", "bytea"],

@@ -105,7 +105,6 @@ export class ActiveKeys {
   change(surface: Surface, signed: SignedRecord, references: Readonly<Record<string, string>>): string | undefined {
     const ownRing = this.#rings.get(surface);
     // guard(false): derived keys, which each process has, activate no keys
-    // fails: packages/server/src/audit/log/active-keys.test.ts › with a derived key
     if (ownRing && signerOf(ownRing, signed) === 0) return "has a derived key itself";
     const idOf = (name: string): string => references[name] ?? "";
     const rings = [...this.#rings];
@@ -116,7 +115,6 @@ export class ActiveKeys {
     this.#isWhole = true;
     for (const [name, ring] of rings) ring.least = Math.max(ring.least, ring.ids.indexOf(idOf(name)));
     // guard(true): entries that are read before the first change have the keys that the change replaces
-    // fails: packages/server/src/audit/log/active-keys.test.ts › a key that an earlier change replaced
     return wasWhole || old === undefined ? undefined : `comes after an entry of ${old} with a replaced key`;
   }
 

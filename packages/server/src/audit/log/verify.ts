@@ -164,14 +164,12 @@ class LackingKeys {
   valid(): void {
     this.#change = undefined;
     // guard(drop): unknown keys at the end of a log hide no forged entry before them
-    // fails: packages/server/src/audit/log/active-keys.test.ts › if an entry with a known key follows forged ones
     this.#entries = 0;
   }
 
   /** @param findings the number of all findings. @returns the entry whose keys the verifier lacks. */
   finish(findings: number): string | undefined {
     // guard(true): an entry that activates unknown keys was inserted if no entry has these keys
-    // fails: packages/server/src/audit/log/active-keys.test.ts › if no entry has these keys
     const isLacking = this.#entries > 1 && this.#entries === findings;
     return isLacking ? this.#change : undefined;
   }
@@ -242,11 +240,9 @@ class LogVerifier {
     for (const checkpoint of this.#expected) this.#truncated(checkpoint);
     for (const { entryId, what } of this.#changes) {
       // guard(true): a restore is reported until its review is closed
-      // fails: packages/server/src/audit/log/epoch.test.ts › until an auditor has reviewed it
       if (!this.#reviewed.has(entryId)) this.#report("restored", what);
     }
     // guard(false): leaves are missing only where an entry says so
-    // fails: packages/server/src/audit/log/start.test.ts › no entry says that
     if (this.#unexplained) {
       const { epoch, size: missing } = this.#unexplained;
       this.#report(
@@ -283,7 +279,6 @@ class LogVerifier {
     const checkpoint = verifyEpochCheckpoint(note, this.#options.key);
     const tree = new CompactRange(size, roots);
     // guard(false): a log starts with hashes that were signed
-    // fails: packages/server/src/audit/log/start.test.ts › hashes that no checkpoint signs
     if (checkpoint?.epoch !== epoch || checkpoint.size !== size || !tree.root().equals(checkpoint.root)) {
       this.#report("invalid", `The hashes of the first ${size} leaves are not signed by the checkpoint of the start.`);
     }
@@ -332,7 +327,6 @@ class LogVerifier {
     while (this.#expected[0] && this.#expected[0].epoch < epoch) {
       const lost = this.#expected.shift() as Signed;
       // guard(false): the entry of an epoch admits all that was lost
-      // fails: packages/server/src/audit/log/epoch.test.ts › only as many entries
       if (!start || isAfter(lost, start.kept)) this.#truncated(lost);
     }
     this.#earlierLeaves += this.#tree.size;
@@ -351,13 +345,11 @@ class LogVerifier {
           continued.size === this.#tree.size &&
           continued.root.equals(this.#tree.root());
     // guard(true): the new epoch confirms the leaves before a restore
-    // fails: packages/server/src/audit/log/epoch.test.ts › before the restore
     if (!isEnd) this.#report("changed", `The leaves of epoch ${this.#epoch} differ from what the next epoch names.`);
   }
 
   #addEntry(entry: StoredEntry, hash: Buffer, index: number, isUnverified: boolean): void {
     // guard(true): a leaf is the hash of its entry
-    // fails: packages/server/src/audit/log/verify.test.ts › whose bytes were changed
     if (leafHash(entry.bytes, entry.mac).equals(hash)) {
       const leaf = hash.toString("hex");
       if (isUnverified) this.#addUnverified(entry, index, leaf);
@@ -452,7 +444,6 @@ class LogVerifier {
   #checkMac(record: AuditRecord, signed: SignedRecord, name: string, leaf?: string): boolean {
     const state = this.#keys.check(record.surface, signed);
     // guard(false): an entry in the log has the MAC of its surface
-    // fails: packages/server/src/audit/log/verify.test.ts › it has the MAC of no surface
     if (state === "invalid") {
       const isChange = record.operation === KEYS_OPERATION && mayChangeKeys(record.surface);
       if (isChange) this.#lackingKeys.change(name);
@@ -461,13 +452,11 @@ class LogVerifier {
       this.#report("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`, leaf);
     } else this.#lackingKeys.valid();
     // guard(false): a process that has only the installation secret signs for no surface that has a key of its own
-    // fails: packages/server/src/serve/separated.test.ts
     if (state === "replaced") {
       const what = `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`;
       this.#report("inserted", what, leaf);
     }
     // guard(false): a surface writes its own operations only
-    // fails: packages/server/src/audit/log/verify.test.ts › an entry of an administrator
     if (!isOfSurface(record)) {
       this.#report(
         "inserted",
@@ -481,7 +470,6 @@ class LogVerifier {
 
   #changeKeys(record: AuditRecord, signed: SignedRecord, name: string): void {
     // guard(false): a process of the admin API activates no keys
-    // fails: packages/server/src/audit/log/active-keys.test.ts › only from a command or a worker
     if (!mayChangeKeys(record.surface)) return this.#report("inserted", `${record.surface} changes no keys: ${name}.`);
     const problem = this.#keys.change(record.surface, signed, referencesOf(record));
     if (problem !== undefined) this.#report("inserted", `${name} changes keys, and it ${problem}.`);

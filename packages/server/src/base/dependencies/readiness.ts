@@ -28,7 +28,6 @@ export async function readiness(ports: ReadinessPorts, draining: boolean): Promi
   const known = await knownReadiness(ports, draining);
   const silent = unanswered.filter(({ isUp }) => isUp).map(({ title }) => `${title}: does not answer`);
   // guard(false): a dependency whose check did not end in time is a problem
-  // fails: packages/server/src/base/dependencies/readiness.test.ts › whose check has not ended
   if (silent.length > 0) return { ready: false, lines: [...known.lines, ...silent] };
   return known;
 }

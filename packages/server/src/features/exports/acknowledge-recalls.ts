@@ -16,7 +16,6 @@ export function acknowledgeOpenRecalls(
   return inOwnerTransaction(administration, async (owner) => {
     const open = (await findRecalls(owner, { exportId })).filter(isOpen);
     // guard(false): an export without an open recall has nothing to acknowledge
-    // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › is acknowledged
     if (open.length === 0) throw new OperatorError("state-conflict", `Export ${exportId} has no open recall.`);
     const sequences = open.map(({ sequence }) => sequence);
     await acknowledgeRecalls(owner, exportId, sequences, { actor: agent.actor, reason });

@@ -161,7 +161,6 @@ async function* partsOf(
       return subjectsOf(pseudonymizer, row + index + 1, { account, purpose, actionId, eventId });
     });
     // guard(drop): an erasure finds whose bytes were handed out
-    // fails: packages/server/src/features/exports/export-events.test.ts › is recalled
     await insertSubjects(owner, exportId, subjects);
     for (const { event, exact } of released) {
       row++;
@@ -220,10 +219,8 @@ async function release(
   const { case: openCase } = order;
   const entry = { ...entryOf(order, exportId), operation: "event.export" };
   // guard(drop): an audit entry that names the event is committed before its bytes are read
-  // fails: packages/server/src/features/exports/export-events.test.ts › event by event
   await inTransaction(pool, async (transaction) => {
     // guard(false): an export ends with its case
-    // fails: packages/server/src/features/exports/export-events.test.ts › ends with its case
     if (!(await findOpenCase(transaction, clock, openCase.case_id, openCase.opened_by))) throw caseEnded();
     await addOpenedEvents(transaction, openCase.case_id, page.length);
     for (const [account, events] of Map.groupBy(page, (event) => event.account)) {

@@ -33,7 +33,6 @@ export async function writeExport<Manifest extends ExportManifest>(
         continue;
       }
       // guard(false): the file is the one that the manifest describes
-      // fails: packages/server/src/features/exports/export-file.test.ts › is not whole
       if (part.manifest.file.sha256 !== sha256.digest("hex")) throw notWhole();
       await sink.finish();
       return part.manifest;
@@ -53,7 +52,6 @@ async function writeManifest(path: string, manifest: ExportManifest): Promise<vo
     });
   } catch (error) {
     // guard(drop): a disk that is full at the end leaves no file without a manifest
-    // fails: packages/server/src/features/exports/full-disk.test.ts › leaves no file whose manifest
     throw await deleteFiles([path], error);
   }
 }
@@ -100,7 +98,6 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
     const result = await work(sinkOf(file, failed));
     await file.close().catch(failed);
     // guard(drop): a file under its name is whole
-    // fails: packages/server/src/features/exports/export-file.test.ts › has its name only when it is complete
     await publish(draft, path, madeFiles).catch(failed);
     await syncFolder(dirname(path)).catch(failed);
     return result;
@@ -130,7 +127,6 @@ async function publish(draft: string, path: string, made: Set<string>): Promise<
     return;
   }
   // guard(drop): a call that fails after this leaves no file
-  // fails: packages/server/src/features/exports/failing-disk.test.ts › leaves nothing
   made.add(path);
   await unlink(draft);
 }

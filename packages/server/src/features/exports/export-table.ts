@@ -52,7 +52,6 @@ const INSERT_EXPORT = sql(
       -- set back.
       greatest(wall_clock_time(),
         -- guard(drop): values that were stored after an attestation are in the export
-        -- fails: packages/server/src/features/clock-jumps.test.ts › hide from an export
         (select max(attested_at) from attestation_start),
         (select max(watermark) + interval '2 microseconds' from data_export)),
       (select coalesce(max(sequence), 0) from erasure))`,

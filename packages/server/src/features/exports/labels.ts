@@ -44,7 +44,6 @@ export function labelOf(cells: LabelCells, now: number): LabelResult {
   if (label === "") return problem("label is empty");
   if (label.length > MAX_LENGTH) return problem(`label has more than ${MAX_LENGTH} characters`);
   // guard(false): no export has a cell that a spreadsheet runs
-  // fails: packages/server/src/features/exports/labels.test.ts › says what is wrong
   if (isFormula(label)) return problem("label is a formula");
   const subject = subjectOf(cells);
   return typeof subject === "string" ? problem(subject) : { ok: true, label: { subject, at, labelTime, label } };

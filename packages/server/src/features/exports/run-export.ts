@@ -76,7 +76,6 @@ export async function prepareExport(
 function requireGood({ problems, problemCount }: CheckedLabels): void {
   const more = problemCount > problems.length ? [`and ${problemCount - problems.length} more`] : [];
   // guard(false): no row of a file with bad rows is exported
-  // fails: packages/server/src/features/exports/run-export.test.ts › reports bad rows by their line numbers
   if (problemCount > 0) {
     throw new OperatorError("input-invalid", ["Nothing was exported. Bad labels:", ...problems, ...more].join("\n  "));
   }
@@ -86,7 +85,6 @@ async function planOf(executor: Executor, purpose: number, features: readonly st
   const ofPurpose = (await listLayers(executor)).filter((layer) => layer.purpose === purpose);
   const missing = features.filter((name) => !ofPurpose.some(({ members }) => members.includes(name)));
   // guard(false): a purpose never gets a feature that was adopted for another one only
-  // fails: packages/server/src/features/exports/run-export.test.ts › of another purpose
   if (missing.length > 0) {
     throw new OperatorError(
       "not-found",
@@ -128,12 +126,10 @@ export async function beginExport(
   const exportId = randomUUID();
   await inOwnerTransaction(ports.administration, async (owner) => {
     // guard(drop): values that are being stored are not in the export, and so not in a repetition either
-    // fails: packages/server/src/features/exports/run-export.test.ts › waits for values
     await excludeIngestion(owner);
     await onRecord(owner);
     await insertExport(owner, exportId, { ...order, labels, actor: agent.actor });
     // guard(drop): the audit says what was handed out, to whom and why
-    // fails: packages/server/src/features/exports/run-export.test.ts › in the audit
     await writeAudit(owner, ports.audit, {
       ...agent,
       operation: "export.run",
@@ -176,7 +172,6 @@ export type FeatureExport = Pick<
 export async function requireFeatureExport(executor: Executor, exportId: string): Promise<FeatureExport> {
   const record = await requireExport(executor, exportId);
   // guard(false): an export of raw events can't be repeated, because a new one needs a case
-  // fails: packages/server/src/features/exports/export-events.test.ts › is not repeated
   if (record.kind !== "features") {
     throw new OperatorError("state-conflict", `Export ${exportId} is of raw events: run drs export raw again.`);
   }
@@ -291,7 +286,6 @@ async function withoutNew(
   });
   const rows = await findSubjects(owner, export_id, events);
   // guard(true): a repetition has no values that the export did not have
-  // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › without the values that it lacked
   return found.map((values, index) => (rows.has(labels[index]?.row ?? 0) ? values : undefined));
 }
 
@@ -314,7 +308,6 @@ async function withSubjects(
     return values ? subjectsOf(ports.pseudonymizer, one.row, { ...values, purpose: record.purpose_code }) : [];
   });
   // guard(drop): an erasure finds whose values were written
-  // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › recalls rows by their numbers
   await insertSubjects(owner, record.export_id, subjects);
   return found;
 }
@@ -333,7 +326,6 @@ async function withoutErased(
   if (!first || !last) return found;
   const erased = await findRecalledRowsBetween(owner, export_id, first.row, last.row);
   // guard(false): an export writes no values that were erased after it had read them
-  // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › erased while an export runs
   if (erased.size > 0) return found.map((values, index) => (erased.has(labels[index]?.row ?? 0) ? undefined : values));
   return found;
 }
@@ -372,7 +364,6 @@ async function* foundBatches(
       const found = find(batch.value, first);
       // The rejection is handled where the batch is awaited.
       // guard(drop): values that can't be read fail their export alone
-      // fails: packages/server/src/features/exports/many-labels.test.ts › its process continues
       found.catch(() => {});
       ahead.push(found);
       first += batch.value.length;
@@ -395,7 +386,6 @@ function numbered(batch: readonly Label[], first: number, leftOut: ReadonlySet<n
   for (const [index, label] of batch.entries()) {
     const row = first + index;
     // guard(false): a repetition lacks the rows of what was erased
-    // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › lacks the rows
     if (leftOut.has(row)) continue;
     labels.push({ row, label });
   }

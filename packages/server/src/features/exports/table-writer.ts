@@ -45,7 +45,6 @@ export const CSV_PREFIX = "'";
 export function csvCell(value: Cell["value"]): string {
   const text = String(value ?? "");
   // guard(false): no export has a cell that a spreadsheet runs
-  // fails: packages/server/src/features/exports/table-writer.test.ts › runs no cell
   const safe = isFormula(text) || text.startsWith(CSV_PREFIX) ? `${CSV_PREFIX}${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -89,7 +89,6 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
     logger: false,
     exposeHeadRoutes: false,
     // guard(drop): a path that the router refuses is answered with a problem, which does not repeat the path
-    // fails: packages/server/src/http/admin/fuzz.test.ts › that the router rejects
     frameworkErrors: (_error, _request, reply) => void answerRefusedPath(reply),
   });
   app.removeAllContentTypeParsers();
@@ -151,12 +150,10 @@ function addRoute(
         headers = {},
       } = await perform(id, { ...call, input }).catch(async (error: unknown) => {
         // guard(drop): a rejection by an operation is audited, like one by the permission of the route
-        // fails: packages/server/src/http/admin/reads.test.ts › no way to find the names
         await auditRejection(id, { ...call, input }, error);
         throw error;
       });
       // guard(drop): a read is audited before it is answered
-      // fails: packages/server/src/http/admin/reads.test.ts › is audited
       if (audit)
         await writeAudit(ports.pool, (await ports.keys()).audit, {
           ...agentOf(call.caller),
@@ -312,7 +309,6 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
     const authenticated = await authenticate(authentication, raw).catch((error: unknown) => {
       const waitSeconds = error instanceof AdminError ? failures.take(peer) : 0;
       // guard(false): failures of one address are limited
-      // fails: packages/server/src/http/admin/requests.test.ts › fails too often
       if (waitSeconds > 0) throw tooMany(waitSeconds, (error as AdminError).credential);
       throw error;
     });
@@ -325,7 +321,6 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
       throw new AdminError("permission-missing", { detail: `No role of the caller has the permission ${permission}.` });
     }
     // guard(drop): a session that was stolen some time ago erases, exports and destroys nothing
-    // fails: packages/server/src/http/admin/cli-sign-in.test.ts › needs a recent sign-in
     if (routeOf(id).recentSignIn && caller.session) await requireRecent(caller, id);
     admitted.set(request, { caller, call: { ports, caller, scope } });
   };
@@ -341,7 +336,6 @@ const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial
 function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowed: boolean): void {
   if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
   // guard(false): a page of another origin changes nothing
-  // fails: packages/server/src/http/admin/requests.test.ts › another origin
   if (isCrossSite(raw) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
     throw new AdminError("cross-site");
   }

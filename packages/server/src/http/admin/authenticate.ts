@@ -31,7 +31,6 @@ export async function authenticate(authentication: Authentication, request: Inco
   const count = authorizations.length + cookies.length;
   if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER, credential: "missing" });
   // guard(drop): a request with two credentials is refused
-  // fails: packages/server/src/http/admin/requests.test.ts › two credentials
   if (count > 1) throw invalid("several");
   const [cookie] = cookies;
   const caller =
@@ -68,7 +67,6 @@ async function callerOfCookie(
   request: IncomingMessage,
 ) {
   // guard(drop): no page of another site acts by a browser's cookie
-  // fails: packages/server/src/http/admin/sign-in.test.ts › another site
   if (!isSafe(request) && !isFromConsole(request, origin)) throw new AdminError("cross-site");
   return callerOfSession(mapping, await adminSessions.find(pool, clock, "console", cookie), "console");
 }

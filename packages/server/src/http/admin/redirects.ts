@@ -11,7 +11,6 @@ const OWN_ORIGIN = "https://here.invalid";
 export function localPath(text: string): string {
   const url = text.startsWith("/") ? URL.parse(text, OWN_ORIGIN) : null;
   // guard(false): a sign-in ends at a page of this server
-  // fails: packages/server/src/http/admin/redirects.test.ts › of another server
   if (url?.origin !== OWN_ORIGIN || url.pathname.startsWith("//"))
     throw refused("return", "is not a path of this server");
   return `${url.pathname}${url.search}${url.hash}`;
@@ -26,7 +25,6 @@ export function loopbackUri(text: string): string {
   const url = URL.parse(text);
   const isLoopback = url?.hostname === "127.0.0.1" || url?.hostname === "[::1]";
   // guard(false): a code of `drs login` stays on the machine
-  // fails: packages/server/src/http/admin/redirects.test.ts › beyond this machine
   if (!url || url.protocol !== "http:" || !isLoopback || url.port === "" || url.username !== "" || url.search !== "") {
     throw refused("redirect_uri", "is not http://127.0.0.1:PORT/PATH");
   }

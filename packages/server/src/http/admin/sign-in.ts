@@ -205,7 +205,6 @@ async function mapPerson(
   const actor = `identity ${key.slice(0, 16)}`;
   const { audit } = await keys();
   // guard(drop): a role that the identity provider took away ends at the next sign-in
-  // fails: packages/server/src/http/admin/sign-in.test.ts › has lost a role
   await inTransaction(pool, async (transaction) => {
     for (const detail of await endWiderSessions(transaction, clock, key, mapped.ok ? mapped.roles : [])) {
       const entry = { actor, via: "console", source, operation: "session.revoke", outcome: "done", detail } as const;

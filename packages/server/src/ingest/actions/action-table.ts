@@ -99,7 +99,6 @@ export async function revokeAction(
 }
 
 // guard(no-rows): actions of the account are deleted
-// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
 const DELETE_ACTIONS = sql("delete from action where account = $1", ["text"]);
 
 /** @returns the number of deleted actions. */
@@ -147,7 +146,6 @@ const FIND_ACTIONS = sql(
       from unnest($1::text[], $2::text[]) as asked (account, action_id)
       left join action a
         -- guard(true): an action is found only for the account for which it was registered
-        -- fails: e2e/rejections/rejections.test.ts › an action of another account
         on a.account = asked.account
         and a.action_id = asked.action_id`,
   ["text[]", "text[]"],

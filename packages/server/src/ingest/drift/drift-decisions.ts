@@ -121,7 +121,6 @@ export class DriftDecisions {
     for (const { row } of await findNumbered(this.#search(executor))) {
       const { decision_id: _id, mac: _mac, ...decision } = row;
       // guard(true): a decision that a login of the database wrote is no decision
-      // fails: packages/server/src/ingest/drift/drift-decisions.test.ts › with the id of a decision that was rolled back
       if (this.#isSigned(row)) decisions.push(decision);
     }
     return decisions.toReversed();
@@ -143,7 +142,6 @@ export class DriftDecisions {
       const last = rows.at(-1);
       if (!last || rows.length < PAGE_SIZE) return forged;
       // guard(false): a count of forged decisions has an end
-      // fails: packages/server/src/ingest/drift/drift-decisions.test.ts › is counted up to about a thousand
       if (forged >= MAX_UNSIGNED) return forged;
       after = [last.position, last.decision];
     }
@@ -179,7 +177,6 @@ const valuesOf = (row: DecisionOfRow): SignedValues => [
   row.ignored_until,
   row.seen_types,
   // guard(drop): a copy of a decision that a restore lost is no decision
-  // fails: packages/server/src/ingest/drift/drift-decisions.test.ts › a decision that a restore lost
   row.decided_at,
   row.decided_by,
   row.reason,

@@ -57,7 +57,6 @@ export async function revokeToken(executor: Executor, clock: Clock, tokenId: str
 }
 
 // guard(no-rows): tokens of the account are deleted
-// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
 const DELETE_TOKENS = sql("delete from session_token where account = $1", ["text"]);
 
 /** Deletes the tokens of an account. @returns the number of deleted tokens. */
@@ -103,7 +102,6 @@ const OPAQUE_TOKEN_VERIFIER = sql(
   `select token_hash, account, extract(epoch from expires_at)::float8 * 1000 as expires_ms
       from session_token where token_hash = any ($1::bytea[])
         -- guard(true): revoked tokens are refused
-        -- fails: e2e/rejections/rejections.test.ts › a revoked token
         and revoked_at is null`,
   ["bytea[]"],
   { token_hash: "bytea", account: "text", expires_ms: "float8" },
@@ -132,7 +130,6 @@ export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVe
       if (!isOpaqueToken(token)) return undefined;
       const session = await lookUps.add(hashOf(token));
       // guard(left): expired tokens are refused
-      // fails: e2e/rejections/rejections.test.ts › an expired token
       return session?.expiresAt !== undefined && session.expiresAt > clock.now() ? session : undefined;
     },
   };

@@ -43,7 +43,6 @@ export async function applyErasure(
   await recordApplied(executor, { sequence, digest }, entry.kind);
   await insertErasure(executor, entry, { actor, reason, unreadable });
   // guard(drop): the erasure of an account ends its restrictions
-  // fails: e2e/restrictions.test.ts › ends the restriction and no objection
   await endRestrictions(executor, entry.restrictions ?? [], sequence);
   await markCopiesOfKeysErased(executor, keys, sequence);
   await markKeysErased(executor, keys, sequence);
@@ -52,10 +51,8 @@ export async function applyErasure(
   }
   await addToErasure(executor, sequence, { held: await countCopiesErasedBy(executor, sequence) });
   // guard(drop): tokens of an erased account are deleted again after a restore
-  // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
   // guard(false): the erasure of an account makes its reasons in the audit unreadable
-  // fails: e2e/audit-log.test.ts › reasons and details unreadable
   if (entry.kind === "account" && entry.subject !== null) {
     await endAuditSecrets(executor, pseudonymizer, Buffer.from(entry.subject, "hex"), entry.at);
   }
@@ -73,7 +70,6 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   const tokens = await deleteTokens(executor, account);
   const actions = await deleteActions(executor, account);
   // guard(drop): the cases of an erased account are deleted
-  // fails: packages/server/src/http/admin/cases.test.ts › are deleted by the erasure
   await deleteCases(executor, account);
   await addToErasure(executor, sequence, { tokens, actions });
 }
@@ -126,13 +122,11 @@ export async function copyHeldOf(
   const unreadable: string[] = [];
   const held = findHeldOfErasure(executor, entry, onlyRecent);
   // guard(drop): events that a hold covers are copied before the erasure
-  // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   await copyHeldEvents(executor, sealers, held, async (eventId, reason) => {
     await onUnreadable(eventId, reason);
     unreadable.push(eventId);
   });
   // guard(drop): feature values of events that a hold covers are copied before the erasure
-  // fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
   await copyFeaturesOfErasure(executor, sealers, entry, onUnreadable);
   return unreadable;
 }

@@ -66,17 +66,14 @@ export async function beginErasure(
 ): Promise<number | undefined> {
   const { erasureId = randomUUID(), subject, actor, reason, refuseLater, isUnknown = false } = order;
   // guard(drop): an erasure waits for a transaction that places or lifts a hold
-  // fails: e2e/erasure/concurrency.test.ts › begins after the holder of
   await lockHolds(executor);
   // guard(drop): one erasure at a time begins
-  // fails: e2e/erasure/concurrency.test.ts › begins after the holder of
   await lockJournal(executor);
   await resolveHolds(executor, ports.pseudonymizer, {
     reading: releasingLocks(executor),
     asOwner: (work) => work(executor),
   });
   // guard(drop): an erasure that finds nothing writes no journal entry
-  // fails: e2e/erasure/concurrency.test.ts › waits for other erasures
   const plan = await planErasure(releasingLocks(executor), ports.pseudonymizer, subject);
   if (!refuseLater && !isUnknown && isNothing(plan)) return undefined;
   await order.onPlan?.(plan);
@@ -89,7 +86,6 @@ export async function beginErasure(
   const unreadable = new Set(await copyHeldOf(executor, ports, idsFoundBefore, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
-  // fails: e2e/erasure/concurrency.test.ts › begins after the holder of
   await excludeIngestion(executor);
   const idsToErase = findRecent
     ? { ...idsFoundBefore, events: [...new Set([...idsFoundBefore.events, ...(await findRecent())])] }
@@ -108,7 +104,6 @@ export async function beginErasure(
     holds: [],
     refused:
       // guard(right): later events are refused only if the order says so
-      // fails: e2e/erasure/account.test.ts › deletes the second time only what was stored since the first time
       refuseLater && subject.kind === "account"
         ? [ports.pseudonymizer.subjectOf("account", subject.account).toString("hex")]
         : [],

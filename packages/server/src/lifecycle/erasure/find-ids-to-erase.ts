@@ -22,7 +22,6 @@ export async function findIdsToErase(executor: Executor, subject: ErasureSubject
   if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
   if (subject.kind === "action") {
     // guard(drop): feature values of an action are erased even if its events have expired
-    // fails: packages/server/src/features/feature-store.test.ts › of one event and of an action
     const withFeatures = await findEventsWithFeatures(executor, subject.actionId);
     const events = new Set([...(await findEventsOf(executor, subject)), ...withFeatures]);
     return { keys: [], accounts: [], events: [...events].filter(isInTime) };

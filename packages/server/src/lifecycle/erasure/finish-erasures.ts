@@ -45,7 +45,6 @@ export async function finishErasures(connection: Connection, ports: FinishPorts)
   for (const key of keys) {
     await deleteErased(connection, ports, key);
     // guard(drop): feature values are deleted before the row of their account key
-    // fails: packages/server/src/features/feature-store.test.ts › leaves no row
     await deleteFeaturesOfKey(connection, key.key_id, key.purpose);
     if (ports.signal?.aborted) return;
     await query(connection, DELETE_ACCOUNT_KEY, [key.key_id]);
@@ -64,7 +63,6 @@ async function signReceipts(connection: Connection, ports: FinishPorts): Promise
       const receipt = await ports.attest(erasure, await transactionTime(transaction));
       const entry = { actor, via: "server", operation: "erase.run", outcome: "done", reason } as const;
       // guard(drop): the audit says that an erasure is done
-      // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
       const references = { kind, ...(subject_mac !== null && { subject_mac }) };
       await writeAudit(transaction, ports.audit, { ...entry, references, detail: { sequence } });
       await query(transaction, FINISH_ERASURE, [sequence, receipt]);
@@ -115,11 +113,9 @@ async function deleteErased(
     const { rows } = await query(connection, LIST_LEDGER_ROWS, [key.account, key.key_id]);
     if (rows.length === 0) return;
     // guard(drop): tombstones exist before the ledger rows are deleted
-    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
     await insertTombstones(connection, pseudonymizer, rows);
     await inTransactionOn(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
-      // fails: e2e/erasure/concurrency.test.ts › only after every commit batch that may not have seen
       await excludeIngestion(transaction);
     });
     // Each transaction processes one partition, so that it has few locks.

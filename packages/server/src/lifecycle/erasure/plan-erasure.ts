@@ -117,6 +117,5 @@ export const isNothing = ({
   exports,
 }: ErasurePlan): boolean =>
   // guard(right): an erasure recalls exported rows even if nothing else is left
-  // fails: packages/server/src/features/exports/repeat-and-recall.test.ts › values have expired
   exports.length === 0 &&
   [events, held, idempotency_keys, tokens, actions, keys, features].every((count) => count === 0);

@@ -96,7 +96,6 @@ async function sealCopyOf(
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     // guard(false): a hold keeps the attributes of what no key store opens any more
-    // fails: e2e/replay-lost-secrets.test.ts › for the erasure itself
     if (areKeysDestroyed(error) && (await arePermanentlyLost(executor, secrets, error.detail.secrets))) return LOST;
     if (!onUnreadable) throw error;
     await onUnreadable(event.eventId, error);

@@ -184,7 +184,6 @@ async function sealCopyOf(
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     // guard(true): values that another copy of the key store opens are not replaced by an empty copy
-    // fails: packages/server/src/features/feature-store.test.ts › keeps values of its events for a hold
     if (!areKeysDestroyed(error) || (await arePermanentlyLost(executor, secrets, error.detail.secrets))) return LOST;
     if (!onUnreadable) throw error;
     await onUnreadable(event_id, error);

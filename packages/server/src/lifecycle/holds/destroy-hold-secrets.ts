@@ -56,16 +56,13 @@ export async function destroyForReceipt(
 ): Promise<void> {
   const missingNames = await secrets.findMissing(names);
   // guard(drop): a secret that a killed pass destroyed is in a receipt
-  // fails: e2e/retention/pass.test.ts › whose key store was away
   if (missingNames.length < names.length) await query(executor, RECORD_SECRET_TO_DESTROY, [ownerId]);
   await destroySecrets(secrets, names);
 }
 
 export async function destroySecrets(secrets: Secrets, names: readonly string[]): Promise<void> {
   // guard(drop): a secret of a hold is destroyed before that is recorded
-  // fails: e2e/holds/expiry.test.ts › the next pass tries again to destroy a hold's secret
   // guard(drop): the secret is destroyed with the partition
-  // fails: e2e/retention/expiry.test.ts › the secret that opens its backups
   for (const name of names) await secrets.destroy(name);
 }
 
@@ -92,7 +89,6 @@ async function recordEndedHold(
   await executor.query("set local lock_timeout = 0");
   await lockJournal(executor);
   // guard(false): the end of a hold that a replay has recorded meanwhile gets no second entry
-  // fails: packages/server/src/lifecycle/holds/move-copies.test.ts › that a replay of the journal has recorded
   if ((await query(executor, FIND_ENDED_HOLD, [holdId])).rowCount === 0) return;
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: "hold",

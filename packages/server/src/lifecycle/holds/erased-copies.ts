@@ -149,7 +149,6 @@ export async function endHold(
   const { rows } = await query(executor, DELETE_COPIES_OF_HOLD, [holdId]);
   const ledger = rows.flatMap((row) => (row.request_mac ? [{ ...row, request_mac: row.request_mac }] : []));
   // guard(drop): a late retry of a copy that a replay deletes is answered
-  // fails: e2e/restored-holds.test.ts › the tombstones of its copies stay
   await insertTombstones(executor, pseudonymizer, ledger);
   await renewTombstones(executor, pseudonymizer, rows);
   // Schedules the deletion of idempotency keys that were kept only for these copies.

@@ -158,6 +158,5 @@ async function replayPlacedHold(
     at,
   ]);
   // guard(false): a replayed hold gets a secret of a new id, because another copy of the key store may have its first one
-  // fails: e2e/restored-holds.test.ts › ends again
   if (rowCount === 1) await renewHoldSecrets(executor, secrets, [hold_id]);
 }

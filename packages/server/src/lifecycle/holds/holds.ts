@@ -63,13 +63,11 @@ const INSERT_HOLD = {
  */
 export async function placeHold(executor: OwnerTransaction, hold: NewHold): Promise<PlacedHold | undefined> {
   // guard(drop): placing a hold waits for deletions
-  // fails: e2e/holds/expiry.test.ts › waits for the end of a deletion
   await lockHolds(executor);
   const { of, value } = hold.subject;
   const events = await countCovered(executor, hold);
   if (events === undefined) return undefined;
   // guard(drop): no hold keeps a copy of an erased event after the hold of the copy has ended
-  // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   await requireNoneErased(executor, hold.subject);
   const holdId = randomUUID();
   const receivedAt = of === "event_id" ? receivedAtOf(value).toISOString() : null;
@@ -94,7 +92,7 @@ export async function countCovered(
   executor: OwnerTransaction,
   { subject, includeRestricted }: Pick<NewHold, "subject" | "includeRestricted">,
 ): Promise<number | undefined> {
-  // guard: a proposal of a hold does not say that an event is restricted or erased
+  // guard(true): a proposal of a hold does not say that an event is restricted or erased
   const countEvents = includeRestricted ? countStored : countUnrestricted;
   const events = await countEvents(releasingLocks(executor), toEventSubject(subject));
   const isFound = events > 0 || (subject.of === "account" && (await isKnown(executor, subject.value)));

@@ -45,7 +45,6 @@ export async function renewDestroyedHolds(
   const destroyedNames = new Set([
     ...destroyed,
     // guard(drop): the key store knows of a hold whose end the journal has lost
-    // fails: e2e/restored-holds.test.ts › if the journal has lost the end of a hold
     ...recorded,
   ]);
   const ended = rows.filter(({ secret }) => destroyedNames.has(holdSecretName(secret)));

@@ -46,7 +46,6 @@ export async function appendEntry<Entry extends JournalEntry>(
   const entry = { ...chainFields, ...fields } as Entry;
   const text = codec.encode(entry);
   // guard(drop): the journal is written before the commit
-  // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
   await journal.append(entry.sequence, text);
   const digest = digestOf(text);
   await writeLatestEntry(keyStore, { sequence: entry.sequence, digest });

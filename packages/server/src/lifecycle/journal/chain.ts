@@ -64,7 +64,6 @@ export async function readChain(
     }
   };
   // guard(false): a journal that lacks the verified entry is another one, or was cut
-  // fails: packages/server/src/lifecycle/journal/chain.test.ts › continues after an entry only if
   if (after.sequence > 0) await requireEntry(journal, codec, after, losses);
   for await (const stored of journal.read(after.sequence + 1)) {
     linkLossesBefore(stored.sequence);
@@ -111,7 +110,6 @@ export function compareEntries(links: readonly Link[], latest: number, losses: R
     applied: links.filter(({ sequence }) => sequence <= latest),
     missing: links.filter(({ sequence }) => sequence > latest),
     // guard(false): an entry that is found after its loss was recorded is applied
-    // fails: packages/server/src/lifecycle/journal/chain.test.ts › applies each whole entry once
     found: links.filter((link): link is EntryLink => link.entry !== undefined && losses.has(link.sequence)),
   };
 }

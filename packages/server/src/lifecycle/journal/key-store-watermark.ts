@@ -9,7 +9,6 @@ import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
 export async function readWatermark(keyStore: KeyStore): Promise<number> {
   const text = (await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied)) ?? "0";
   // guard(false): a watermark that was cut is refused
-  // fails: e2e/retention/pass.test.ts › however old
   if (!/^\d{1,15}$/.test(text)) throw watermarkDamaged();
   return Number(text);
 }

@@ -69,12 +69,10 @@ export async function verifyReceipt(receipt: string, publicKey: string): Promise
   const parts = text.split(".");
   const isCanonical = parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
   // guard(false): a receipt has one spelling
-  // fails: e2e/erasure/records.test.ts › is verified by the right key
   if (parts.length !== 3 || !isCanonical) throw new OperatorError("receipt-invalid", NO_RECEIPT);
   try {
     const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: [ALGORITHM] });
     // guard(drop): a text of another type is no receipt, even if the key of receipts signed it
-    // fails: e2e/erasure/records.test.ts › is verified by the right key
     if (protectedHeader.typ !== TYPE) throw new OperatorError("receipt-invalid", "it is signed, but it is no receipt");
     return JSON.parse(Buffer.from(payload).toString()) as Record<string, unknown>;
   } catch (cause) {

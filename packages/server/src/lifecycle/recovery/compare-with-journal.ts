@@ -113,7 +113,6 @@ export async function requireReplayed(
   const links = [...compared.missing, ...compared.found, ...compared.unrecorded];
   const lackingCount = await countLacking(ports.database, links);
   // guard(true): a restored database takes no order before the replay
-  // fails: e2e/reading.test.ts › accepts no order
   if (lackingCount === 0) return compared;
   throw new OperatorError(
     "replay-needed",

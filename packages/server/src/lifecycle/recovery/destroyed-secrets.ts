@@ -43,7 +43,6 @@ export const refusingLost =
       new Set([
         ...destroyed,
         // guard(drop): the key store itself destroyed the secret of a partition that was dropped since
-        // fails: e2e/restored-holds.test.ts › whose partition was dropped since
         ...recorded,
       ]),
       lacking,
@@ -53,7 +52,6 @@ export const refusingLost =
 /** @param lacking names of secrets that the key store lacks. @throws key-store-outdated */
 export function requireDestroyed(destroyed: ReadonlySet<string>, lacking: readonly string[]): void {
   // guard(true): an erasure deletes no evidence that another copy of the key store opens
-  // fails: e2e/replay-lost-secrets.test.ts › keeps what a hold covers
   if (lacking.every((name) => destroyed.has(name))) return;
   throw new OperatorError(
     "key-store-outdated",

@@ -101,10 +101,8 @@ export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<reado
 const outsideEventPartitions = (executor: Executor): Names[] => [
   secretNamesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
-  // fails: e2e/holds/expiry.test.ts › a key store that lacks the secret of a hold counts as older than the events
   secretNamesIn(executor, HOLDS, holdSecretName),
   // guard(drop): a key store without the secret of feature values is older
-  // fails: packages/server/src/features/feature-store.test.ts › whose secret is lost
   secretNamesIn(executor, FEATURE_PARTITIONS, partitionSecretName),
 ];
 
@@ -117,7 +115,6 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
   const lost = await secrets.findLost(await names());
   // guard(true): a key store that is older than the events is refused
-  // fails: e2e/restore/files.test.ts › secrets that an older key store has again
   if (lost.length === 0) return [];
   // If its loss was accepted in the meantime, the secret is not needed any more.
   const needed = new Set(await names());

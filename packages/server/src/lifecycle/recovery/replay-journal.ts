@@ -97,9 +97,7 @@ async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Pro
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   const lackingCount = missing.length + found.length;
   // guard(false): entries that the database lacks are applied
-  // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   // guard(false): running servers apply what the journal has
-  // fails: e2e/erasure/killed.test.ts › is applied by a running server
   const applied = lackingCount > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
   await resolveHolds(ports.executor, ports.pseudonymizer, {
     asOwner: (work) => nameAsOwner(ports, work),
@@ -121,7 +119,6 @@ async function replayIntoKeyStore(
     ...(await undestroyedOf(secrets, await findErasedSecrets(executor, { unfinished: true }))),
   ];
   // guard(left): secrets of dropped partitions that a restored key store has are destroyed again
-  // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › destroyed again
   if (watermark >= lastSequence && undestroyed.length === 0) return 0;
   return withMaintenanceLock(ports.database, async () => {
     await destroyRestoredSecrets(executor, secrets);
@@ -174,7 +171,6 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
     await lockHolds(owner);
     await renewDestroyedHolds(owner, ports.secrets, destroyed);
     // guard(drop): nothing is replayed while the key store lacks the secret of a hold
-    // fails: e2e/replay-lost-secrets.test.ts › the first key store is the one
     requireDestroyed(destroyed, await lostOfHolds(owner, ports.secrets));
   });
   for (const link of lackingLinks) {
@@ -193,7 +189,6 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
         await recordApplied(owner, link, link.entry.kind);
         applied[isHoldOrder(link.entry) ? "holdOrders" : "restrictionOrders"]++;
         // guard(drop): an order that is found does not undo what later ones ordered
-        // fails: e2e/accepted-losses.test.ts › the database has recorded their loss
         for (const later of laterOrders(compared, link.entry)) await applyOrder(owner, ports, later);
       }
     });
@@ -208,10 +203,8 @@ async function isApplied(owner: OwnerTransaction, { sequence, entry }: Link): Pr
 
 async function applyOrder(owner: OwnerTransaction, { secrets }: ReplayPorts, entry: OrderEntry): Promise<void> {
   // guard(drop): orders of the journal about holds are applied
-  // fails: e2e/restore/files.test.ts › placed after the backup
   if (isHoldOrder(entry)) return applyHoldOrder(owner, secrets, entry);
   // guard(drop): orders of the journal about restrictions are applied
-  // fails: e2e/restrictions.test.ts › before it serves
   await applyRestrictionOrder(owner, entry);
 }
 
@@ -238,7 +231,6 @@ async function addIdsInDatabase(
   const reading = releasingLocks(owner);
   const subject = await subjects.find(reading, entry);
   // guard(true): a backup of another history is erased by the subject's name
-  // fails: e2e/restored-orders.test.ts › another history
   if (!subject) return entry;
   if (subject.kind === "account") await ensureFormerAccountId(owner, subject.account, entry.at);
   const found = await findIdsToErase(reading, subject, entry.at);
@@ -265,7 +257,6 @@ async function replayErasure(
   const sealers = { sealer, featureSealer, secrets };
   const unreadable = new Set(await copyHeldOf(owner, sealers, entry, { onUnreadable }));
   // guard(right): the order of an erasure that was killed is found again
-  // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // If an erasure was killed after it wrote the journal, the audit still has its actor and reason.
     (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED;
@@ -296,7 +287,6 @@ export async function destroyErasedSecrets(
   journal: ErasureJournal | undefined,
 ): Promise<number> {
   // guard(drop): secrets of unfinished erasures are destroyed, although the journal does not name all of them
-  // fails: e2e/restored-orders.test.ts › another history
   await destroyUndestroyed(secrets, await findErasedSecrets(executor, { unfinished: true }));
   if (!journal) return 0;
   const watermark = await readWatermark(keyStore);
@@ -306,10 +296,8 @@ export async function destroyErasedSecrets(
   const missing = links.filter(({ sequence }) => sequence <= latestApplied);
   const erasures = missing.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
   // guard(drop): the secrets of erasures that the key store lacks are destroyed
-  // fails: e2e/restore/files.test.ts › secrets that an older key store has again
   await destroySecrets(secrets, erasures.flatMap(secretsOf));
   // guard(drop): secrets that only the database names for a lost entry are destroyed
-  // fails: e2e/accepted-losses.test.ts › destroys the secrets that the database names
   await destroyUndestroyed(secrets, await findErasedSecrets(executor, { after: watermark, until: latestApplied }));
   await writeWatermark(keyStore, missing.at(-1)?.sequence ?? watermark);
   return erasures.length;

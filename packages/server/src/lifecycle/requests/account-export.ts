@@ -245,7 +245,6 @@ async function* auditedAccesses(
     if (row.verified === false) continue;
     const { at, actor, operation, outcome, event_id, occurrences, reason } = await openRow(() => secrets, row);
     // guard(true): the export of an account does not disclose legal holds
-    // fails: e2e/requests.test.ts › has everything of the account
     if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
   }
 }

@@ -160,7 +160,6 @@ const CLOSE_REQUEST = sql(
   `update data_request set outcome = $2, closed_at = transaction_time(), closed_by = $3, ground = $4,
         identity = coalesce($5, identity), erasure_id = $6,
         -- guard(drop): the name of the account is deleted when a request is closed
-        -- fails: e2e/requests.test.ts › is overdue until
         account = null,
         export_id = $7
       where request_id = $1 and closed_at is null returning ${COLUMNS}`,
@@ -210,7 +209,6 @@ export interface DataRequestCounts {
 }
 
 // guard(no-rows): overdue requests are reported
-// fails: e2e/requests.test.ts › is overdue until
 const REQUEST_STATE = sql(
   `select count(*) filter (where ${IS_OVERDUE}) as requests_overdue, count(*) filter (where closed_at is null) as requests_open,
         count(*) filter (where ${COMPLETABLE}) as requests_completable

@@ -48,7 +48,6 @@ export async function restrictAccount(
 
 async function requireKnown(executor: Executor, pseudonymizer: Pseudonymizer, account: string): Promise<void> {
   // guard(false): a name that is misspelt is not restricted
-  // fails: e2e/restrictions.test.ts › an unknown account
   if ((await findAccountKnowledge(executor, pseudonymizer, account)) === "unknown") {
     throw new OperatorError("not-found", "Nothing is known of this account: check the spelling.");
   }
@@ -64,7 +63,6 @@ async function requireRequest(
   const found = await findRequest(executor, requestId);
   const kind = KIND_OF_ARTICLE[article];
   // guard(false): a restriction names an open request of its own account and article
-  // fails: e2e/restrictions.test.ts › closed as done after
   if (found?.closed_at !== null || found.account !== account || found.kind !== kind) {
     throw new OperatorError(
       "not-found",

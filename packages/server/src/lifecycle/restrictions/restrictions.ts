@@ -141,7 +141,6 @@ export async function liftRestriction(
   if (!found) return undefined;
   const { account, purpose, placed_on } = found;
   // guard(false): the person is informed of the end of this restriction
-  // fails: e2e/restrictions.test.ts › shows the events again
   if (informedOn < placed_on) {
     throw new OperatorError(
       "state-conflict",

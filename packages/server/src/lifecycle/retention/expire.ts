@@ -100,7 +100,6 @@ async function whenUnlocked(run: Step["run"], signal: AbortSignal | undefined): 
       return await run();
     } catch (error) {
       // guard(drop): a pass does not fail because of a short lock
-      // fails: e2e/retention/pass.test.ts › waits while another session locks the list of partitions
       if (LOCK_NOT_AVAILABLE.has(sqlState(error)) && tries < MAX_TRIES && !signal?.aborted) {
         await sleep(RETRY_MS);
         continue;
@@ -160,7 +159,6 @@ async function inBatches(
     if (signal?.aborted) return;
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     // guard(left): a long pass ends if another session waits for the maintenance lock
-    // fails: e2e/retention/pass.test.ts › ends early if a command waits for the maintenance lock, and the next pass does the rest
     if (done < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
 }
@@ -192,7 +190,6 @@ async function dropEach(
       await drop(partition);
     } catch (error) {
       // guard(true): an event that can't be opened stops nothing else
-      // fails: e2e/holds/expiry.test.ts › can't be opened keeps its partition
       if (!isUnreadable(error)) throw error;
       unreadable.push(error);
     }
@@ -241,7 +238,6 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
     return await work();
   } catch (error) {
     // guard(drop): a step whose lock is taken is tried again
-    // fails: e2e/retention/pass.test.ts › a reader that stays
     if (LOCK_NOT_AVAILABLE.has(sqlState(error))) return undefined;
     throw error;
   }
@@ -306,7 +302,6 @@ async function destroySecretsOf(
   for (const { partition_id, secrets: ids, is_recent, ...partition } of rows) {
     if (signal?.aborted) return;
     // guard(false): a standby that lags may lack the copies, and open the events with this secret only
-    // fails: e2e/holds/expiry.test.ts › report what was deleted and what a hold keeps
     if (is_recent && (await hasCopies(executor, partition))) continue;
     await destroyForReceipt(executor, secrets, partition_id, ids.map(partitionSecretName));
     await query(executor, recordDestroyed, [partition_id]);

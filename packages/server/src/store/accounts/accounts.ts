@@ -38,7 +38,6 @@ export async function findAccountId(executor: Executor, account: string, until?:
 }
 
 // guard(no-rows): the name of the account is deleted
-// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
 const DELETE_ACCOUNT_ID = sql("delete from account_identity where account_id = $1 returning account", ["uuid"], {
   account: "text",
 });

@@ -109,7 +109,6 @@ export class FrameDecompressor {
     const bytes = joined(this.#output);
     this.#output = [];
     // guard(true): a frame that does not end is rejected
-    // fails: packages/server/src/store/crypto/compression.test.ts › a truncated frame
     if (!this.#hasFailed && bytes.length === size) return bytes;
     this.#hasFailed = false;
     this.#stream = undefined;

@@ -84,7 +84,6 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
 
   async function destroy(id: string): Promise<void> {
     // guard(drop): a destruction is recorded before it is done
-    // fails: packages/server/src/store/crypto/directory-key-store.test.ts › keeps the secret if it can't record its destruction
     await recordDestroyed(pathOf(id, "destroyed"));
     await discard(id);
   }

@@ -74,7 +74,6 @@ export function createFeatureSealer(
     const name = accountSecretName(keyId);
     const secret = await from.find(name);
     // guard(false): no value is sealed under a secret that is destroyed
-    // fails: packages/server/src/store/crypto/feature-sealer.test.ts › seals and opens nothing
     if (!secret) throw keysDestroyed("the keys of this event were destroyed or lost", [name]);
     return secret;
   }

@@ -43,18 +43,15 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
   child.stdout?.on("data", (chunk: Buffer) => {
     size += chunk.length;
     // guard(false): the output of the command is limited
-    // fails: packages/server/src/store/crypto/key-command.test.ts › prints without end
     if (size > MAX_OUTPUT_BYTES) reject(unusableOutput(`printed more than ${MAX_OUTPUT_BYTES / 1024} KiB`));
     else chunks.push(chunk);
   });
   child.once("error", (error: NodeJS.ErrnoException) => reject(notStarted(error)));
   child.once("exit", (code, killedBy) => {
     // guard(false): a command that fails gives no key
-    // fails: packages/server/src/store/crypto/key-command.test.ts › is named with the cause
     if (code !== 0) reject(unusableOutput(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
     // A process that the command left behind could keep the output open.
     // guard(drop): processes that the command leaves behind are ended
-    // fails: packages/server/src/store/crypto/key-command.test.ts › that leaves a child process, which keeps its output open
     endGroup(child);
   });
   child.once("close", () => resolve(Buffer.concat(chunks).toString()));
@@ -85,7 +82,6 @@ function withoutOwnVariables(environment: Environment): Environment {
   const passed: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(environment)) {
     // guard(false): the command gets no variable of this server
-    // fails: packages/server/src/store/crypto/key-command.test.ts › has the environment without
     if (isOwnVariable(name)) continue;
     passed[name] = value;
   }
@@ -95,7 +91,6 @@ function withoutOwnVariables(environment: Environment): Environment {
 function endIfRunning(child: ChildProcess): void {
   if (child.exitCode !== null || child.signalCode !== null) return;
   // guard(drop): a command that is late is ended, and its children with it
-  // fails: packages/server/src/store/crypto/key-command.test.ts › is ended with its children
   endGroup(child);
 }
 

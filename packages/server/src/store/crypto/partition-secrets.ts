@@ -66,7 +66,6 @@ export async function secretForWriting(
     // The loss of the secret was accepted in the meantime.
     if (present.secret !== id) return secretForWriting(secrets, partitions, place, present);
     // guard(false): a lost secret is not created again under its name
-    // fails: packages/server/src/store/crypto/sealer.test.ts › the secret of a partition
     secret = await (present.wasCreated ? secrets.find(name) : secrets.findOrCreate(name));
     if (!secret) throw secretMissing(name);
   }

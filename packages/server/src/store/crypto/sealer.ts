@@ -91,7 +91,6 @@ export function createSealer(
    */
   function currentDataKeys(): DataKeys {
     // guard(false): after a failover data keys are derived again
-    // fails: packages/server/src/store/crypto/sealer.test.ts › was lost together with its record
     if (generationOfDataKeys !== accountKeys.generation) {
       dataKeys.clear();
       secrets.forgetRecent();
@@ -215,7 +214,6 @@ export function createSealer(
       const name = holdSecretName((await findHoldSecrets(holdId)).at(-1) ?? holdId);
       const secret = await secrets.findForUse(name);
       // guard(false): a lost secret of a hold is not created again under its name
-      // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › no copy is made under a lost secret
       if (!secret) throw secretMissing(name);
       return sealWith(holdKey(secret), identity, await compressor.compress(bytes));
     },

@@ -59,7 +59,6 @@ export class Secrets {
   async findForBatch(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const isOld = performance.now() - this.#batchesSince > BATCH_SECRETS_MS;
     // guard(false): a destroyed secret is forgotten within a second
-    // fails: packages/server/src/store/crypto/secrets.test.ts › is forgotten after a second
     if (isOld || this.#ofBatches.size > MAX_BATCH_SECRETS) {
       this.#ofBatches.clear();
       this.#batchesSince = performance.now();
@@ -72,7 +71,6 @@ export class Secrets {
     const countBefore = this.#forgetCount;
     const read = await this.findToOpen(names.filter((name) => !this.#ofBatches.has(name)));
     // guard(true): a secret that was destroyed during the read is not remembered
-    // fails: packages/server/src/store/crypto/secrets.test.ts › is not remembered if it is destroyed or forgotten during the read
     if (countBefore === this.#forgetCount) for (const [name, secret] of read) this.#ofBatches.set(name, secret);
     return new Map([...known, ...read]);
   }
@@ -152,7 +150,6 @@ export class Secrets {
     const missing = await this.findMissing(names);
     // Destruction records are read after the secrets, so that a secret which is destroyed in the meantime is not lost.
     // guard(false): a secret that was destroyed on purpose is not lost
-    // fails: e2e/restored-orders.test.ts › does not miss the secret of a partition
     const destroyed = new Set(missing.length > 0 ? await this.findDestroyed(missing) : []);
     return missing.filter((name) => !destroyed.has(name));
   }

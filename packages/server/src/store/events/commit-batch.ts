@@ -26,13 +26,10 @@ const CLAIM_KEYS = sql(
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
     -- guard(true): an event that was sealed before an erasure is sealed again
-    -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
     where (${LATEST_ERASURE}, ${LATEST_LOSS}) = ($9, $10)
       -- guard(true): an event is stored under the active policy
-      -- fails: e2e/purposes.test.ts › is active as soon as it is applied
       and ${LATEST_POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
-      -- fails: e2e/erasure/account.test.ts › deletes one event, or the events of one action
       and not exists (select from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing
     returning event_id`,
@@ -57,11 +54,9 @@ const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as 
 const RECORD_DUE = sql(
   `insert into extraction_due (purposes, received_at, event_ids) select $1, $2, $3
     -- guard(true): nothing is due while no feature is adopted
-    -- fails: packages/server/src/features/feature-store.test.ts › are due from
     where exists (select from layer where purpose = any ($1::int4[])
       and (ended_at is null
         -- guard(false): events that were received before the end of a layer and are committed after it are due
-        -- fails: packages/server/src/features/feature-store.test.ts › are due from
         or ended_at > (select min(at) from unnest($2::timestamptz[]) at)))`,
   ["int4[]", "timestamptz[]", "uuid[]"],
 );
@@ -185,7 +180,6 @@ async function claimKeys(
     ]),
   );
   // guard(true): a batch stores only the events whose idempotency keys it claimed
-  // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
   // The returned rows are counted, because the command tag of a distributed table counts the selected rows.
   const [latest] = (await queryPrepared(client, "latest_key_epoch_and_policy", READ_LATEST)).rows;

@@ -78,7 +78,6 @@ const FIND_KEY = sql(
   `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
       from idempotency_key
       -- guard(true): idempotency keys belong to accounts
-      -- fails: e2e/exactly-once.test.ts › two accounts may use the same key
       where account = $1
         and key = $2`,
   ["text", "text"],
@@ -195,7 +194,6 @@ export class PostgresEventStore implements EventStore {
   async #commitTogether(events: readonly NewEvent[], connection: number): Promise<readonly CommitResult[]> {
     const client = await this.#client(connection);
     // guard(drop): an event that was accepted before a dependency failed is not stored
-    // fails: packages/server/src/store/events/event-store.test.ts › stores no event that was accepted before a dependency failed
     this.#requireDependencies();
     const generation = this.#options.generation();
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");

@@ -14,7 +14,6 @@ const FIND_KEY_HOLDER = sql(
   `select event_id from idempotency_key
       where account = $1 and key = $2
         -- guard(true): an erased event is not named from the moment of its erasure
-        -- fails: packages/server/src/audit/timeline.test.ts › or an erased event
         and not is_account_key_erased(key_id)`,
   ["text", "text"],
   { event_id: "uuid" },
@@ -70,7 +69,6 @@ export async function deleteEvents(
 ): Promise<readonly string[]> {
   const deleted: string[] = [];
   // guard(drop): a single event's row is deleted
-  // fails: e2e/erasure/account.test.ts › deletes one event, or the events of one action
   for (const [partition, found] of await groupByPartition(executor, keys)) {
     const { rows } = await queryComposed(executor, DELETE_EVENTS(partition, found));
     deleted.push(...rows.map(({ event_id }) => event_id));

@@ -101,7 +101,6 @@ export class Partitions implements PartitionRegistry {
     const { rows } = await query(this.#executor, this.#table.ensure, [purpose, new Date(at).toISOString()]).catch(
       (error: unknown) => {
         // guard(true): an event without a partition gets an answer that allows a retry
-        // fails: e2e/retention/expiry.test.ts › stored once the clock is right
         if (sqlState(error) !== SQL_STATES.invalidParameterValue) throw asUnavailable(error);
         this.#forget(purpose, at);
         throw new Unavailable(

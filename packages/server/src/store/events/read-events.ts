@@ -66,7 +66,6 @@ export function receivedAtOf(eventId: string): Date {
 type EventView = "live_event" | "unrestricted_event";
 
 // guard(true): only a read that asks for restricted events gets them
-// fails: e2e/restrictions.test.ts › hides stored and later events
 const viewOf = ({ includeRestricted = false }: ReadOptions): EventView =>
   includeRestricted ? "live_event" : "unrestricted_event";
 
@@ -265,7 +264,6 @@ function composeList(
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   // guard(drop): an export holds the account's events only
-  // fails: e2e/requests.test.ts › has everything of the account
   if (filter.account !== undefined) conditions.push(`e.account = ${bind(filter.account)}`);
   if (filter.actionId !== undefined) conditions.push(`e.action_id = ${bind(filter.actionId)}`);
   if (filter.actionType !== undefined) conditions.push(`e.action_type = ${bind(filter.actionType)}`);

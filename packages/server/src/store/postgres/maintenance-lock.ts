@@ -29,7 +29,6 @@ export function withMaintenanceLock<T>(
   return withClient(forLongWork(database), async (client) => {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
     // guard(drop): rotations wait for each other
-    // fails: e2e/keys.test.ts › a rotation waits for another
     await lockSession(client, LOCKS.maintenance).catch((cause: unknown) => {
       if (sqlState(cause) !== SQL_STATES.lockNotAvailable) throw cause;
       const advice = `see who holds advisory lock ${LOCKS.maintenance} in pg_locks: a server that hangs, a pass that takes long`;
@@ -50,7 +49,6 @@ export function tryWithMaintenanceLock<T>(
   return withClient(forLongWork(database), async (client) => {
     const isLocked = await tryLockSession(client, LOCKS.maintenance);
     // guard(true): one retention pass at a time runs
-    // fails: e2e/retention/pass.test.ts › fails while another process holds the maintenance lock
     return isLocked ? work(client) : undefined;
   });
 }

@@ -20,7 +20,6 @@ export const PINNED = {
   bytea_output: "hex",
   client_encoding: "UTF8",
   // guard(drop): a statement sees what was committed before it began
-  // fails: e2e/retention/expiry.test.ts › another default isolation level
   default_transaction_isolation: "read committed",
   default_table_access_method: "heap",
   exit_on_error: "off",

@@ -30,14 +30,11 @@ create or replace view live_event as
       as restricted
     from kept_event e
     -- guard(true): no read finds an erased event
-    -- fails: e2e/erasure/killed.test.ts › is finished by the next process, once
     where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
       and ((e.erased_by is null
           -- guard(true): no read finds an expired event
-          -- fails: e2e/retention/expiry.test.ts › no read finds an event
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > transaction_time())
         -- guard(false): an event under a hold is read after its retention period
-        -- fails: e2e/holds/hold.test.ts › on an account covers what comes later
         or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
         or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
@@ -46,7 +43,6 @@ create or replace view live_event as
 create or replace view unrestricted_event as
   select * from live_event
     -- guard(true): a restricted event is not analysed
-    -- fails: e2e/restrictions.test.ts › hides stored and later events
     where not restricted;
 
 -- Events that an analyst may read by SQL: functions of the analyst's query see no row that the view leaves out.
@@ -76,10 +72,8 @@ create or replace view released_copy as
       left join idempotency_key i on i.account = c.account and i.key = c.idempotency_key and i.event_id = c.event_id
     where h.lifted_at is not null
       -- guard(false): copies of what is erased are deleted when the hold ends
-      -- fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
       and (c.erased_by is not null or c.received_at + u.raw_retention <= transaction_time())
       -- guard(true): a copy stays while any hold covers it
-      -- fails: e2e/holds/hold.test.ts › keeps what another hold covers
       and not is_held(c.account, c.action_id, c.event_id);
 
 -- Partitions that contain expired events and are not to be dropped soon, because the retention period is shorter than a
@@ -113,14 +107,11 @@ create or replace view live_feature as
       as restricted
     from kept_feature f
     -- guard(true): no read finds values of an erased account
-    -- fails: packages/server/src/features/feature-store.test.ts › hides its values before
     where (f.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = f.key_id))
       and ((f.erased_by is null
           -- guard(true): values past the derived period are not read
-          -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
           and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity') > transaction_time())
         -- guard(false): values of a held event are read after the derived period
-        -- fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
         or exists (select from legal_hold h where h.lifted_at is null and h.account = f.account)
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = f.action_id)
         or exists (select from legal_hold h where h.lifted_at is null and h.event_id = f.event_id));
@@ -129,5 +120,4 @@ create or replace view live_feature as
 create or replace view unrestricted_feature as
   select * from live_feature
     -- guard(true): values of a restricted account are not analysed
-    -- fails: packages/server/src/features/feature-store.test.ts › are hidden from analysis
     where not restricted;

@@ -5,7 +5,6 @@ language plpgsql as $$
 begin
   perform drs.require_read_committed();
   -- guard(drop): a key that is created during a change of restrictions gets the restriction
-  -- fails: packages/server/src/lifecycle/restrictions/restrictions.test.ts › first key waits for a restriction
   perform pg_advisory_xact_lock(7236524, hashtext(encode(in_mac, 'hex')));
   update drs.account_identity set account_mac = in_mac where account = in_account and account_mac is null;
   update drs.account_key k set restricted = not k.restricted from drs.account_identity i

@@ -5,7 +5,6 @@ language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   delete from account_key k where k.key_id = in_key
     -- guard(true): the serving role deletes erased account keys only
-    -- fails: e2e/erasure/concurrency.test.ts › lets the serving role delete only erased data
     and k.erased_by is not null
     and not exists (select from idempotency_key i where i.account = k.account and i.key_id = k.key_id)
 $$;

@@ -8,7 +8,6 @@ begin
   delete from access_case where case_id = any (array(
     select case_id from access_case
     -- guard(true): cases are kept for their retention period
-    -- fails: packages/server/src/http/admin/cases.test.ts › are deleted by a retention pass
     where least(closed_at, expires_at) < transaction_time() - in_retention
     limit in_limit));
   get diagnostics cases = row_count;

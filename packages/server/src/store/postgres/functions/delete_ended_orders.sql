@@ -9,10 +9,8 @@ begin
   delete from admin_order
     where (state <> 'changed' or ended_at < transaction_time() - interval '30 days')
     -- guard(true): an order is kept for a time after its end
-    -- fails: packages/server/src/http/admin/order-answers.test.ts › are deleted a day after their end
     and ended_at < transaction_time() - greatest(in_retention, interval '1 day')
     -- guard(true): a signed order that is deleted and inserted again has expired
-    -- fails: packages/server/src/http/admin/order-answers.test.ts › before they have expired
     and expires_at < transaction_time();
   get diagnostics deleted = row_count;
   return deleted;

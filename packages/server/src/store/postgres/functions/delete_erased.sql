@@ -11,7 +11,6 @@ declare
 begin
   select * into erased from account_key where key_id = in_key
     -- guard(true): the serving role deletes events of erased keys only
-    -- fails: e2e/erasure/concurrency.test.ts › lets the serving role delete only erased data
     and erased_by is not null;
   if not found then
     return;
@@ -29,7 +28,6 @@ begin
     events_deleted := events_deleted + deleted;
   end loop;
   -- guard(drop): failures of an erased account are deleted
-  -- fails: packages/server/src/features/extraction.test.ts › with their events
   delete from extraction_failure x using idempotency_key i where i.account = erased.account and i.key = any (in_names) and i.key_id = in_key and x.event_id = i.event_id;
   delete from idempotency_key i where i.account = erased.account and i.key = any (in_names) and i.key_id = in_key;
   get diagnostics deleted = row_count;

@@ -10,7 +10,6 @@ declare
 begin
   select * into erased from account_key where key_id = in_key
     -- guard(true): the serving role deletes values of erased keys only
-    -- fails: packages/server/src/features/feature-store.test.ts › keeps the values
     and erased_by is not null;
   if not found then
     return;

@@ -9,14 +9,12 @@ begin
   delete from probe_outcome where ctid = any (array(
     select ctid from probe_outcome
     -- guard(true): counts are kept for their retention period
-    -- fails: packages/server/src/ingest/counters/counters.test.ts › are deleted by a retention pass
     where hour < transaction_time() - in_retention
     order by hour limit in_limit));
   get diagnostics outcomes = row_count;
   delete from rejection where ctid = any (array(
     select ctid from rejection
     -- guard(true): counts are kept for their retention period
-    -- fails: packages/server/src/ingest/counters/counters.test.ts › are deleted by a retention pass
     where hour < transaction_time() - in_retention
     order by hour limit in_limit));
   get diagnostics rejections = row_count;

@@ -17,10 +17,8 @@ begin
       select x.account, x.received_at, x.event_id from event x where x.purpose = part.purpose
         and x.received_at >= part.lower_bound and x.received_at < part.upper_bound
         -- guard(true): no row is deleted before its time
-        -- fails: e2e/retention/expiry.test.ts › by a serving connection
         and x.received_at + part.raw_retention <= transaction_time()
         -- guard(true): held rows are not deleted
-        -- fails: e2e/holds/hold.test.ts › keeps single rows where the period is shorter than a partition
         and not is_held(x.account, x.action_id, x.event_id) limit in_limit);
   get diagnostics done = row_count;
   delete from extraction_failure x where x.purpose = part.purpose and x.received_at >= part.lower_bound

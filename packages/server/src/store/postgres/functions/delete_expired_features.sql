@@ -12,7 +12,6 @@ begin
   select p.* into part from feature_partition p join purpose u on u.code = p.purpose
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): single values are kept for the derived period
-      -- fails: packages/server/src/features/feature-store.test.ts › keeps only the held values
       and p.upper_bound + u.derived_retention <= transaction_time();
   if not found then
     return 0;
@@ -24,13 +23,11 @@ begin
       select c.account, c.received_at, c.event_id from held_event c where c.purpose = part.purpose
         and c.received_at >= part.lower_bound and c.received_at < part.upper_bound
         -- guard(false): values of held events that are copies already are not deleted
-        -- fails: packages/server/src/features/feature-store.test.ts › that were moved until they are copied
         and is_held(c.account, c.action_id, c.event_id)),
     expired as materialized (
       select f.account, f.received_at, f.event_id, f.layer from feature_row f where f.purpose = part.purpose
         and f.received_at >= part.lower_bound and f.received_at < part.upper_bound
         -- guard(true): values of held events are not deleted
-        -- fails: packages/server/src/features/feature-store.test.ts › keeps only the held values
         and (f.account, f.received_at, f.event_id) not in (select account, received_at, event_id from held)
         limit in_limit)
   delete from feature_row f using expired x where f.purpose = part.purpose and f.received_at >= part.lower_bound

@@ -9,7 +9,6 @@ begin
   delete from admin_session where session_id = any (array(
     select session_id from admin_session
     -- guard(true): a session that has ended is kept until it has expired
-    -- fails: packages/server/src/http/admin/sign-in.test.ts › that has ended
     where expires_at < transaction_time()
     limit in_limit));
   get diagnostics deleted = row_count;

@@ -10,7 +10,6 @@ begin
   select * into found_row from event_partition p
     where p.partition_id = in_partition and p.idempotency_keys_deleted_at is null
       -- guard(true): idempotency keys outlive their events by the replay window
-      -- fails: e2e/retention/expiry.test.ts › when the replay window is over, not earlier
       and p.dropped_at + in_window <= transaction_time();
   if not found then
     return 0;

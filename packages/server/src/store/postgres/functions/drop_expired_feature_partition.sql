@@ -12,7 +12,6 @@ begin
   select p.* into found_row from feature_partition p join purpose u on u.code = p.purpose
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): values are kept for the derived period
-      -- fails: packages/server/src/features/feature-store.test.ts › that were moved until they are copied
       and p.upper_bound + u.derived_retention <= transaction_time()
     for update of p;
   if not found then
@@ -27,7 +26,6 @@ begin
     return;
   end if;
   -- guard(false): no partition is dropped without copies of the values of held events
-  -- fails: packages/server/src/features/feature-store.test.ts › that were moved until they are copied
   if exists (select from held_event c join feature_row f on f.account = c.account and f.purpose = c.purpose
         and f.received_at = c.received_at and f.event_id = c.event_id
       where f.purpose = found_row.purpose and f.received_at >= found_row.lower_bound

@@ -3,7 +3,6 @@ create or replace function drop_expired_partition(in_partition uuid) returns set
 language plpgsql security definer
 set search_path = drs, pg_temp
 -- guard(drop): days are those of UTC
--- fails: e2e/retention/expiry.test.ts › by another time zone or isolation level of a serving session
 set timezone = 'UTC'
 set plan_cache_mode = force_custom_plan as $$
 declare
@@ -15,13 +14,11 @@ begin
   select p.* into found_row from event_partition p join purpose u on u.code = p.purpose
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): nothing is dropped before its time
-      -- fails: e2e/retention/expiry.test.ts › by a serving connection
       and p.upper_bound + u.raw_retention <= transaction_time();
   if not found then
     return;
   end if;
   -- guard(false): no partition is dropped without copies of held events
-  -- fails: e2e/holds/expiry.test.ts › never drop a partition with a held event that has no copy
   if exists (select from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
       and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
@@ -38,10 +35,8 @@ begin
     set dropped_at = transaction_time(), dropped_rows = total, dropped_bytes = found_row.dropped_bytes
     where p.partition_id = in_partition returning * into found_row;
   -- guard(drop): failures expire with their events
-  -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
   delete from extraction_failure x where x.purpose = found_row.purpose and x.received_at >= found_row.lower_bound and x.received_at < found_row.upper_bound;
   -- guard(drop): partitions that a killed pass dropped are reported by the next pass
-  -- fails: e2e/retention/pass.test.ts › killed at any moment
   insert into retention_effect (partitions, rows, bytes, held) values (1, total - kept, found_row.dropped_bytes, kept);
   return next found_row;
 end

@@ -8,7 +8,6 @@ begin
   perform pg_advisory_xact_lock_shared(7236524, hashtext(encode(in_mac, 'hex')));
   insert into account_identity (account) values (in_account) on conflict do nothing;
   -- guard(drop): a restriction finds the account from its first event on
-  -- fails: e2e/restrictions.test.ts › before it serves
   update account_identity set account_mac = in_mac where account = in_account and account_mac is null;
   insert into account_key (key_id, account, purpose, restricted)
     values (in_key, in_account, in_purpose, is_restricted(in_mac, in_purpose))

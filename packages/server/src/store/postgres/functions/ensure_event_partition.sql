@@ -44,7 +44,6 @@ begin
     end if;
   end if;
   -- guard(false): a time whose partition is dropped has none
-  -- fails: e2e/retention/expiry.test.ts › stored once the clock is right
   if found_row.dropped_at is not null then
     raise exception 'what was received at % has expired', in_at using errcode = 'invalid_parameter_value';
   end if;

@@ -42,7 +42,6 @@ begin
     end if;
   end if;
   -- guard(false): a time whose partition is dropped has none
-  -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
   if found_row.dropped_at is not null then
     raise exception 'what was received at % has expired', in_at using errcode = 'invalid_parameter_value';
   end if;

@@ -3,7 +3,6 @@ create or replace function is_restricted(in_mac bytea, in_purpose integer) retur
 language sql stable as $$
   select exists (select from drs.restriction where account_mac = in_mac
     -- guard(true): a restriction that was lifted hides nothing
-    -- fails: e2e/restrictions.test.ts › shows the events again
     and lifted_at is null
     and erased_by is null
     and (purpose is null or purpose = in_purpose))

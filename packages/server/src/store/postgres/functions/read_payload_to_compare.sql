@@ -15,13 +15,11 @@ begin
     -- The first call of an hour starts the count, once: a call that waited finds it started.
     perform pg_advisory_xact_lock(7236529);
     -- guard(true): no call at the turn of an hour starts the count again
-    -- fails: packages/server/src/store/postgres/grants.test.ts › at the turn of an hour
     if (select last_value - last_value % 1000000000 from compared_payload) <> this_hour then
       perform setval('compared_payload', this_hour);
     end if;
   end if;
   -- guard(false): a stolen login of ingestion can't read all payloads
-  -- fails: packages/server/src/store/postgres/grants.test.ts › ten thousand
   if nextval('compared_payload') > this_hour + 10000 then
     raise exception 'retries read too many payloads in this hour' using errcode = 'program_limit_exceeded';
   end if;

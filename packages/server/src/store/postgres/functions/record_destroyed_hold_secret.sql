@@ -5,6 +5,5 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
   update legal_hold set secret_destroyed_at = transaction_time()
     where hold_id = in_hold and lifted_at is not null and secret_destroyed_at is null
       -- guard(true): a secret stays while a copy needs it
-      -- fails: e2e/holds/hold.test.ts › a serving connection can't place or lift a hold
       and not exists (select from held_event where hold_id = in_hold)
 $$;

@@ -9,11 +9,9 @@ begin
   update legal_hold set secret_destroyed_at = transaction_time()
     where hold_id = in_hold and lifted_at is not null and secret_destroyed_at is null
       -- guard(true): a hold ends with its last copy
-      -- fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
       and not exists (select from held_event where hold_id = in_hold);
   if not found
       -- guard(false): entries are numbered without a gap
-      -- fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
       or in_sequence <> (select coalesce(max(sequence), 0) + 1 from journal_entry) then
     raise exception 'the hold has not ended, or the entry is not the next one' using errcode = 'restrict_violation';
   end if;

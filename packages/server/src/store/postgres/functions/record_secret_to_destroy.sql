@@ -7,7 +7,6 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
   insert into retention_effect (secret_of)
     select in_secret_of where not exists (select from retention_effect where secret_of = in_secret_of)
       -- guard(true): a receipt names no secret again, and none that is in use
-      -- fails: packages/server/src/store/postgres/grants.test.ts › names only a secret that is to be destroyed
       and (exists (select from event_partition p
           where p.partition_id = in_secret_of and dropped_at is not null and secret_destroyed_at is null)
         or exists (select from feature_partition p

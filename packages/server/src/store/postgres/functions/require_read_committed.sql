@@ -4,7 +4,6 @@ create or replace function require_read_committed() returns void
 language plpgsql as $$
 begin
   -- guard(false): no statement after a lock reads a snapshot from before the lock
-  -- fails: e2e/retention/expiry.test.ts › by another time zone or isolation level of a serving session
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'this needs the isolation level read committed' using errcode = 'invalid_transaction_state';
   end if;

@@ -11,14 +11,12 @@ declare
   place record;
 begin
   -- guard(true): values of a restricted account are revealed with a case
-  -- fails: packages/server/src/http/admin/reveal.test.ts › gives values of a restricted account
   if entry.case_id is not null then
     readable := 'live_feature';
   end if;
   for place in select n.account, n.purpose, n.received_at, n.event_id
       from unnest(in_accounts, in_purposes, in_received_at, in_event_ids) n (account, purpose, received_at, event_id)
       -- guard(true): an entry reveals values of the events that it names
-      -- fails: packages/server/src/http/admin/reveal.test.ts › gives no values of another event
       where n.event_id = any (entry.event_id || entry.event_ids)
   loop
     return query execute format(

@@ -159,7 +159,6 @@ create table session_token (
   account text not null,
   issued_at timestamptz not null,
   -- guard(drop): a login of the database inserts no row that hides the page after it
-  -- fails: packages/server/src/store/postgres/grants.test.ts › that ends a page of its list
   check (issued_at between '2000-01-01Z' and '9999-12-31Z' and issued_at = issued_at::timestamptz(3)),
   expires_at timestamptz not null check (isfinite(expires_at)),
   revoked_at timestamptz check (isfinite(revoked_at))
@@ -171,7 +170,6 @@ create table action (
   session_id text,
   registered_at timestamptz not null,
   -- guard(drop): a login of the database inserts no row that hides the page after it
-  -- fails: packages/server/src/store/postgres/grants.test.ts › that ends a page of its list
   check (registered_at between '2000-01-01Z' and '9999-12-31Z' and registered_at = registered_at::timestamptz(3)),
   expires_at timestamptz not null check (isfinite(expires_at)),
   revoked_at timestamptz check (isfinite(revoked_at)),
@@ -192,7 +190,6 @@ create table audit_entry (
   -- Keyed MAC of the account. A review of the entry has it, too.
   subject bytea,
   -- guard(drop): a login of the database writes no entry of which a review can't be opened
-  -- fails: packages/server/src/audit/forged-reviews.test.ts › with a subject of another length
   check (octet_length(subject) = 16),
   event_id uuid,
   -- guard: a login of the database writes no number whose sum is out of range
@@ -283,7 +280,6 @@ create table audit_review_end (
   ended_at timestamptz not null default transaction_time(),
   -- The MAC covers the MAC of the review and all columns before it.
   -- guard(drop): a login of the database can't make a page larger than memory
-  -- fails: packages/server/src/audit/forged-reviews.test.ts › has no MAC of another length
   check (octet_length(mac) = 32),
   mac bytea not null
 );
@@ -341,7 +337,6 @@ create table drift (
   path text not null check (char_length(path) <= 1000),
   json_type text not null,
   -- guard(drop): a login of ingestion can't add types until a decision about the path fails
-  -- fails: packages/server/src/ingest/drift/drift-decisions.test.ts › no types that JSON does not have
   check (json_type in ('string', 'number', 'boolean', 'null', 'array', 'object', 'absent', 'not-walked', '*')),
   platform text not null check (char_length(platform) <= 16),
   sdk_version text not null check (char_length(sdk_version) <= 32),
@@ -377,7 +372,6 @@ create table drift_decision (
   -- Covers all other columns except the number. The database does not have the key.
   mac bytea not null check (octet_length(mac) = 32),
   -- guard(drop): a login of the database can't make a page larger than memory
-  -- fails: packages/server/src/ingest/drift/drift-decisions.test.ts › a reason of more than
   check (length(reason) <= 1000),
   check ((kind = 'accepted') = (type is not null)),
   check ((coalesce(type, '') like 'number%') = (unit is not null)),
@@ -732,7 +726,6 @@ create table admin_session (
   code_challenge text,
   started_at timestamptz not null,
   -- guard(drop): a login of the database inserts no row that hides the page after it
-  -- fails: packages/server/src/store/postgres/grants.test.ts › that ends a page of its list
   check (started_at between '2000-01-01Z' and '9999-12-31Z' and started_at = started_at::timestamptz(3)),
   last_used_at timestamptz not null check (isfinite(last_used_at)),
   expires_at timestamptz not null check (isfinite(expires_at)),
@@ -764,7 +757,6 @@ create table access_case (
   opened_by text not null,
   opened_at timestamptz not null,
   -- guard(drop): a login of the database inserts no row that hides the page after it
-  -- fails: packages/server/src/store/postgres/grants.test.ts › that ends a page of its list
   check (opened_at between '2000-01-01Z' and '9999-12-31Z' and opened_at = opened_at::timestamptz(3)),
   expires_at timestamptz not null check (isfinite(expires_at) and expires_at - opened_at <= interval '8 hours'),
   closed_at timestamptz,
@@ -789,7 +781,6 @@ create table approval (
   plan jsonb not null,
   -- PostgreSQL's text has a space after each comma and colon, so that it is longer than the JSON of the admin API.
   -- guard(drop): a login of the database can't make a page of approvals larger than memory
-  -- fails: packages/server/src/access/approvals/forged-approvals.test.ts › is not larger
   check (octet_length(parameters::text) + octet_length(plan::text) <= 196608),
   -- Maximum number of events that it may touch.
   max_events bigint not null,
@@ -806,7 +797,6 @@ create table approval (
   requested_at timestamptz not null,
   -- A page of the list ends with a time in milliseconds.
   -- guard(drop): a login of the database inserts no row that hides the page after it
-  -- fails: packages/server/src/access/approvals/approvals.test.ts › a page of the list can't end with
   check (requested_at between '2000-01-01Z' and '9999-12-31Z' and requested_at = requested_at::timestamptz(3)),
   expires_at timestamptz not null check (expires_at between '2000-01-01Z' and '9999-12-31Z'),
   used_at timestamptz check (used_at between '2000-01-01Z' and '9999-12-31Z'),
@@ -826,7 +816,6 @@ create table approval_decision (
   written_at timestamptz not null default transaction_time(),
   mac bytea not null check (octet_length(mac) = 32),
   -- guard(drop): a login of the database can't add decisions about an approval without limit
-  -- fails: packages/server/src/access/approvals/forged-approvals.test.ts › is not larger
   check (role in ('operator', 'analyst', 'investigator', 'privacy', 'auditor')),
   primary key (approval_id, role),
   unique (approval_id, person)
@@ -865,7 +854,6 @@ create table admin_order (
   input_sha256 bytea not null,
   requested_at timestamptz not null,
   -- guard(drop): a login of the database inserts no row that hides the page after it
-  -- fails: packages/server/src/store/postgres/grants.test.ts › that ends a page of its list
   check (requested_at between '2000-01-01Z' and '9999-12-31Z' and requested_at = requested_at::timestamptz(3)),
   expires_at timestamptz not null check (isfinite(expires_at)),
   mac bytea not null,

@@ -57,7 +57,8 @@ beforeAll(async () => {
     const { answer } = route;
     const schema = (isLines(answer) ? answer.lines : answer) as Schema;
     const lines = samplesOf(schema).map((sample) => JSON.stringify(sample));
-    return response.writeHead(200).end(isLines(answer) ? `${lines.join("\n")}\n` : lines[0]);
+    const headers = { "Content-Type": isLines(answer) ? "application/x-ndjson" : "application/json" };
+    return response.writeHead(200, headers).end(isLines(answer) ? `${lines.join("\n")}\n` : lines[0]);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -55,7 +55,7 @@ const NO_ID = "019a0000-0000-7000-8000-000000000000";
 const through = (person?: string): Promise<Record<string, string>> =>
   remoteEnvironment(environment, server.adminUrl, ["operator", "privacy", "auditor"], person);
 
-/** Runs a command through the admin API, and removes the progress lines that it prints for a slow order. */
+/** Runs a command through the admin API, and removes the progress lines that it prints of slow work. */
 async function runRemote(...args: readonly string[]): Promise<Printed> {
   const printed = await runWithBreakGlass(remote, ...args);
   return { ...printed, stderr: printed.stderr.replace(/^.*, order [\da-f-]{36}: (?:waiting|running).*\n/gm, "") };
@@ -74,11 +74,11 @@ async function twice(...args: readonly string[]): Promise<readonly [Printed, Pri
   return [there, await runWithBreakGlass(environment, ...args)];
 }
 
-/** The operations of the newest audit entries of the admin API, newest first, without the entries `order.*`. */
+/** The operations of the newest audit entries of the admin API, newest first, without `call.end`. */
 async function audited(limit: number): Promise<readonly string[]> {
   const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--limit", "1000", "--json");
   return objects<{ operation: string; via: string }>(stdout)
-    .filter(({ via, operation }) => via === "api" && !operation.startsWith("order."))
+    .filter(({ via, operation }) => via === "api" && operation !== "call.end")
     .slice(0, limit)
     .map(({ operation }) => operation);
 }

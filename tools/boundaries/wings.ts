@@ -24,7 +24,7 @@ export const WINGS: readonly Wing[] = [
   { name: "purposes", contents: "purposes and retention periods", imports: ["base", "store", "audit"] },
   {
     name: "access",
-    contents: "who calls: sign-in, tokens, roles; cases, approvals, orders",
+    contents: "who calls: sign-in, tokens, roles; cases, approvals",
     imports: ["base", "store", "audit"],
   },
   {
@@ -60,7 +60,7 @@ export const WINGS: readonly Wing[] = [
   {
     name: "serve",
     contents: "the standalone service: an endpoint, two listeners, a worker",
-    imports: ["base", "store", "audit", "access", "ingest", "runtime", "operations", "http"],
+    imports: ["base", "audit", "access", "ingest", "runtime", "operations", "http"],
   },
   {
     name: "cli",

@@ -1,80 +1,97 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { createAdminClient } from "./client.ts";
 import { adminProblem } from "./problems.ts";
-import type { Order } from "./routes/orders.ts";
-
-const ORDER: Order = {
-  order_id: "019a0000-0000-7000-8000-000000000000",
-  operation: "retention.run",
-  requested_by: "ann",
-  requested_at: "2026-01-31T00:00:00.000Z",
-  expires_at: "2026-01-31T01:00:00.000Z",
-  state: "waiting",
-  started_at: null,
-  ended_at: null,
-  progress: null,
-};
+import type { ProgressLine } from "./route.ts";
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A client of a server that gives these answers, one after another; 0: the network fails. */
-function clientOf(...answers: readonly (readonly [status: number, body: object])[]) {
-  const requests: string[] = [];
+const DONE: ProgressLine = { status: 200, answer: { rows: 7 } };
+
+/** A client of a server that gives these answers, one after another; 0: the network fails. Lists are lines. */
+function clientOf(...answers: readonly (readonly [status: number, body: object | readonly ProgressLine[]])[]) {
+  const keys: (string | undefined)[] = [];
   const seen: string[] = [];
   const client = createAdminClient({
     url: "https://admin.example",
     token: "t",
-    onOrder: ({ state, progress }) => void seen.push([state, progress].join()),
-    fetch: async (target) => {
-      const [status, body] = answers[requests.push((target as URL).href) - 1] ?? [500, {}];
+    onProgress: (line) => void seen.push(line),
+    fetch: async (_, init) => {
+      const headers = init?.headers as Readonly<Record<string, string>>;
+      expect(headers["Accept"]).toBe("application/x-ndjson");
+      const [status, body] = answers[keys.push(headers["Idempotency-Key"]) - 1] ?? [500, {}];
       if (status === 0) throw new TypeError("fetch failed");
-      const type = status >= 400 ? "application/problem+json" : "application/json";
-      return Response.json(body, { status, headers: { "Content-Type": type } });
+      if (Array.isArray(body)) return new Response(body.map((line) => `${JSON.stringify(line)}\n`).join(""));
+      return Response.json(body, { status, headers: { "Content-Type": "application/problem+json" } });
     },
   });
-  return { client, requests, seen };
+  return { client, keys, seen };
 }
 
-const running = { ...ORDER, state: "running", progress: "7 events", answer: null, problem: null } as const;
-
-it("a call whose order takes long reports the states of the order, and returns its final answer", async () => {
-  const done = { ...running, state: "done", answer: { rows: 7 } };
-  const { client, requests, seen } = clientOf([202, ORDER], [200, running], [200, done]);
+it("a call that a worker applies reports its progress, and returns the last line", async () => {
+  const { client, seen } = clientOf([200, [{ progress: "7 events" }, {}, DONE]]);
   expect(await client.call("runRetention", {})).toEqual({ rows: 7 });
-  expect(seen).toEqual(["waiting,", "running,7 events", "done,7 events"]);
-  const order = `https://admin.example/admin/v1/orders/${ORDER.order_id}?wait_ms=1000`;
-  expect(requests).toEqual(["https://admin.example/admin/v1/retention/runs", order, order]);
+  expect(seen).toEqual(["7 events"]);
 });
 
-it("a call whose order fails later throws the problem of the order, as a call does that fails at once", async () => {
+it("a call that fails later throws the same problem as a call that fails at once", async () => {
   const problem = { ...adminProblem("state-conflict", "A pass is under way."), code: "pass-running" };
-  const failed = { ...running, state: "failed", problem };
-  const { client } = clientOf([202, ORDER], [200, failed]);
   const expected = { status: 409, code: "state-conflict", problem: { code: "pass-running" } };
-  await expect(client.call("runRetention", {})).rejects.toMatchObject(expected);
-  const { client: atOnce } = clientOf([409, problem]);
-  await expect(atOnce.call("runRetention", {})).rejects.toMatchObject(expected);
+  for (const answer of [
+    [200, [{}, { status: 409, problem }]],
+    [409, problem],
+  ] as const) {
+    const { client } = clientOf(answer);
+    await expect(client.call("runRetention", {})).rejects.toMatchObject(expected);
+  }
 });
 
-it("a call that waits for an order tolerates an outage of the server or the network, up to a limit", async () => {
+it("an idempotent call is repeated with the same key after an outage, up to a limit", async () => {
   vi.useFakeTimers();
-  const done = { ...running, state: "done", answer: { rows: 7 } };
   const unavailable = [503, adminProblem("unavailable")] as const;
-  const { client } = clientOf([202, ORDER], unavailable, [0, {}], [429, {}], [502, {}], [200, done]);
+  const { client, keys, seen } = clientOf(unavailable, [0, {}], [429, {}], [200, [{ progress: "1" }]], [200, [DONE]]);
   const answer = client.call("runRetention", {});
   await vi.advanceTimersByTimeAsync(30_000);
   expect(await answer).toEqual({ rows: 7 });
-  const { client: later, requests } = clientOf([202, ORDER], ...Array.from({ length: 50 }, () => unavailable));
+  expect([keys.length, new Set(keys).size]).toEqual([5, 1]);
+  expect(seen).toContain("the answer ended before its result Trying again.");
+  const { client: later, keys: laterKeys } = clientOf(...Array.from({ length: 50 }, () => unavailable));
   const ended = expect(later.call("runRetention", {})).rejects.toMatchObject({ status: 503 });
   await vi.advanceTimersByTimeAsync(120_000);
   await ended;
-  expect(requests).toHaveLength(13);
+  expect(laterKeys).toHaveLength(12);
 });
 
-it("a call that waits for an order ends if the server rejects a request", async () => {
-  const { client, requests } = clientOf([202, ORDER], [401, {}]);
+it("no other call is repeated, except a dry run", async () => {
+  const lift = { hold_id: "019a0000-0000-7000-8000-000000000000", reason: "dispute 4711" };
+  const { client, keys } = clientOf([0, {}], [200, [DONE]]);
+  await expect(client.call("liftHold", lift)).rejects.toThrow("fetch failed");
+  expect(keys).toHaveLength(1);
+  vi.useFakeTimers();
+  const { client: dry, keys: dryKeys } = clientOf([0, {}], [200, [DONE]]);
+  const answer = dry.call("liftHold", { ...lift, dry_run: true });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await answer).toEqual({ rows: 7 });
+  expect(dryKeys).toHaveLength(2);
+});
+
+it("a call ends if the server rejects the request", async () => {
+  const { client, keys } = clientOf([401, {}]);
   await expect(client.call("runRetention", {})).rejects.toMatchObject({ status: 401 });
-  expect(requests).toHaveLength(2);
+  expect(keys).toHaveLength(1);
+});
+
+it("a call ends if the server is silent for longer than the time limit", async () => {
+  const silent = createAdminClient({
+    url: "https://admin.example",
+    token: "t",
+    timeoutMs: 20,
+    fetch: (_, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason as Error));
+      }),
+  });
+  const lift = { hold_id: "019a0000-0000-7000-8000-000000000000", reason: "dispute 4711" };
+  await expect(silent.call("liftHold", lift)).rejects.toMatchObject({ name: "TimeoutError" });
 });

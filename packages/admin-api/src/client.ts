@@ -1,6 +1,14 @@
 import { type AdminProblem, type AdminProblemCode, adminProblemCode } from "./problems.ts";
-import type { Order } from "./routes/orders.ts";
-import { BASE_PATH, isBytes, isLines, pathParameters, type Route } from "./route.ts";
+import {
+  BASE_PATH,
+  hasProgress,
+  isBytes,
+  isLines,
+  LINES_TYPE,
+  pathParameters,
+  type ProgressLine,
+  type Route,
+} from "./route.ts";
 import { type Answer, type Input, type RouteId, routeOf } from "./routes.ts";
 
 export interface AdminClientOptions {
@@ -10,26 +18,26 @@ export interface AdminClientOptions {
   readonly token: string;
   /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Time limit of a request, in milliseconds. A call that is an order sends requests until the order has ended. */
+  /**
+   * Time limit of a request, in milliseconds. For a call that a worker applies, it is the limit until the next line of
+   * progress, which comes at least each ten seconds.
+   */
   readonly timeoutMs?: number;
-  /** Called with each state of an order that takes longer than a request, including the final state. */
-  readonly onOrder?: (order: Order) => void;
+  /** Called with lines of progress of a call that a worker applies. */
+  readonly onProgress?: (line: string) => void;
 }
 
 export interface AdminClient {
   /**
    * Calls a route.
    *
-   * @throws AdminRequestError if the answer is not a success, or the order failed; errors of `fetch`.
+   * @throws AdminRequestError if the answer is not a success; errors of `fetch`.
    */
   call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>>;
 }
 
 const TIMEOUT_MS = 30_000;
-/** How long one request waits for the end of an order. */
-const WAIT_MS = 1_000;
-const STATUS_ORDER_PLACED = 202;
-/** These statuses and network errors don't end a call that waits for an order: the order continues. */
+/** A call that was interrupted by these statuses or by the network is repeated, if it may be. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
@@ -58,27 +66,35 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   return {
     async call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
       const route = routeOf(id);
-      const response = await send(options, route, input as Readonly<Record<string, unknown>>);
-      const answer = await answerOf(route, response);
-      return (response.status === STATUS_ORDER_PLACED ? await follow(options, answer as Order) : answer) as Answer<Id>;
+      const members = input as Readonly<Record<string, unknown>>;
+      if (hasProgress(route)) return (await follow(options, route, members)) as Answer<Id>;
+      const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+      return (await answerOf(route, await send(options, route, members, { signal }))) as Answer<Id>;
     },
   };
 }
 
+interface Sending {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** @throws AdminRequestError */
 async function send(
-  { url, token, timeoutMs = TIMEOUT_MS, fetch: sendWith = fetch }: AdminClientOptions,
+  { url, token, fetch: sendWith = fetch }: AdminClientOptions,
   route: Route,
   input: Readonly<Record<string, unknown>>,
+  { signal, headers }: Sending,
 ): Promise<Response> {
   const { target, body } = requestOf(route, input);
   const response = await sendWith(new URL(target, url), {
     method: route.method,
     redirect: "error",
-    signal: AbortSignal.timeout(timeoutMs),
+    signal,
     headers: {
       Authorization: `Bearer ${token}`,
       ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...headers,
     },
     ...(body !== undefined && { body }),
   });
@@ -86,29 +102,55 @@ async function send(
   return response;
 }
 
-/** Waits for the end of an order. @throws AdminRequestError if the order did not succeed. */
-async function follow(options: AdminClientOptions, placed: Order): Promise<unknown> {
-  options.onOrder?.(placed);
-  const input = { order_id: placed.order_id, wait_ms: WAIT_MS };
-  for (;;) {
-    const order = await readOrder(options, input);
-    options.onOrder?.(order);
-    const problem = order.problem as AdminProblem | null;
-    if (problem) throw new AdminRequestError(problem.status, problem);
-    if (order.state === "done") return order.answer;
+/**
+ * Calls a route that a worker applies, and reports its progress. If the call was interrupted, it is repeated with the
+ * same key where this is safe: the erasure continues, and no second one begins.
+ * @throws AdminRequestError
+ */
+async function follow(
+  options: AdminClientOptions,
+  route: Route,
+  input: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const key = crypto.randomUUID();
+  const isRepeatable = route.isRepeatable === true || input["dry_run"] === true;
+  for (let failures = 1, pauseMs = FIRST_PAUSE_MS; ; failures++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return await followOnce(options, route, input, key);
+    } catch (error) {
+      const isFinal = error instanceof AdminRequestError && !RETRIED_STATUSES.has(error.status);
+      if (isFinal || !isRepeatable || failures === MAX_FAILURES) throw error;
+      options.onProgress?.(`${(error as Error).message} Trying again.`);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
   }
 }
 
-/** Reads an order. Repeats the request if the server or the network is down for a while. */
-async function readOrder(options: AdminClientOptions, input: Input<"readOrder">): Promise<Answer<"readOrder">> {
-  for (let failures = 1, pauseMs = FIRST_PAUSE_MS; ; failures++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-    try {
-      return (await (await send(options, routeOf("readOrder"), input)).json()) as Answer<"readOrder">;
-    } catch (error) {
-      const isFinal = error instanceof AdminRequestError && !RETRIED_STATUSES.has(error.status);
-      if (isFinal || failures === MAX_FAILURES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+async function followOnce(
+  options: AdminClientOptions,
+  route: Route,
+  input: Readonly<Record<string, unknown>>,
+  key: string,
+): Promise<unknown> {
+  const limit = new AbortController();
+  const expire = (): void => limit.abort(new DOMException("the server was silent for too long", "TimeoutError"));
+  const begin = () => setTimeout(expire, options.timeoutMs ?? TIMEOUT_MS);
+  let timer = begin();
+  try {
+    const headers = { Accept: LINES_TYPE, "Idempotency-Key": key };
+    const response = await send(options, route, input, { signal: limit.signal, headers });
+    // A server that shows no progress.
+    if (response.headers.get("Content-Type")?.startsWith("application/json")) return await response.json();
+    for await (const line of linesOf(response.body ?? []) as AsyncIterable<ProgressLine>) {
+      clearTimeout(timer);
+      timer = begin();
+      if ("answer" in line) return line.answer;
+      if ("problem" in line) throw new AdminRequestError(line.status, line.problem);
+      if (line.progress !== undefined) options.onProgress?.(line.progress);
     }
+    throw new Error("the answer ended before its result");
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -117,8 +159,8 @@ async function answerOf({ answer }: Route, response: Response): Promise<unknown>
   return isBytes(answer) ? new Uint8Array(await response.arrayBuffer()) : response.json();
 }
 
-/** @throws Error if the last line is incomplete. */
-async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator {
+/** Reads lines of JSON. @throws Error if the last line is incomplete. */
+export async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let incompleteLine = "";
   for await (const chunk of body) {

@@ -1,5 +1,5 @@
 /** The admin API as data, and a client of it. */
-export { type AdminClient, type AdminClientOptions, AdminRequestError, createAdminClient } from "./client.ts";
+export { type AdminClient, type AdminClientOptions, AdminRequestError, createAdminClient, linesOf } from "./client.ts";
 export { type Permission, PERMISSIONS, type Role, ROLE_NAMES, ROLES, type Scope, scopeOf } from "./permissions.ts";
 export {
   ADMIN_PROBLEMS,
@@ -8,7 +8,7 @@ export {
   type AdminProblemCode,
   type AdminViolation,
 } from "./problems.ts";
-export { BASE_PATH, isBytes, isLines, isOrder, type Route } from "./route.ts";
+export { BASE_PATH, hasProgress, isBytes, isLines, LINES_TYPE, type ProgressLine, type Route } from "./route.ts";
 export {
   type Answer,
   BREAK_GLASS_OPERATIONS,
@@ -31,5 +31,4 @@ export {
   MAX_EVENT_IDS,
   MAX_LABELS_BYTES,
 } from "./routes/exports.ts";
-export type { Order } from "./routes/orders.ts";
 export { CATEGORIES, type Event, FIELD_TYPES, SENSITIVITIES } from "./schemas.ts";

@@ -1,9 +1,8 @@
 import { Components, pascalCase } from "./components.ts";
 import { ADMIN_PROBLEMS, type AdminProblemCode } from "./problems.ts";
 import { PERMISSIONS, ROLE_NAMES, scopeOf } from "./permissions.ts";
-import { BASE_PATH, isBytes, isLines, isOrder, type Route } from "./route.ts";
+import { BASE_PATH, hasProgress, isBytes, isLines, LINES_TYPE, type Route } from "./route.ts";
 import { ROUTE_IDS, routeOf } from "./routes.ts";
-import { order } from "./routes/orders.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,6 +20,21 @@ const COMMON_PROBLEMS: readonly AdminProblemCode[] = [
 const RECENT_SIGN_IN_PROBLEMS: readonly AdminProblemCode[] = ["step-up-required"];
 /** Problems that every route may answer whose method is not GET. */
 const NON_GET_PROBLEMS: readonly AdminProblemCode[] = ["cross-site", "body-too-large", "media-type-unsupported"];
+
+/** A line of an answer with progress, as a schema. */
+const PROGRESS_LINE = {
+  title: "ProgressLine",
+  type: "object",
+  description:
+    "A line of progress, or the last line with the result. A line without members shows that the work continues; one " +
+    "comes at least each ten seconds.",
+  properties: {
+    progress: { type: "string" },
+    status: { type: "integer", description: "In the last line: the status of the answer." },
+    answer: { description: "In the last line, with the status 200: the answer as in `application/json`." },
+    problem: { $ref: "#/components/schemas/Problem" },
+  },
+};
 
 /** The OpenAPI 3.1 document of the admin API. */
 export function adminOpenApiDocument(version: string): Json {
@@ -69,20 +83,11 @@ function operation(id: string, route: Route, components: Components): Json {
       },
     }),
     responses: {
-      "200": { description: "Done.", content: contentOf(route.answer, name, components) },
-      ...(isOrder(route) && { "202": placed(components) }),
+      "200": { description: "Done.", content: contentOf(route, name, components) },
       ...problems(route, components),
     },
   };
 }
-
-/** The answer of a call that a worker has not finished yet. */
-const placed = (components: Components): Json => ({
-  description:
-    "A worker applies the order. At `Location` are its state, its progress and, once it has ended, the answer.",
-  headers: { Location: { description: "The order.", required: true, schema: { type: "string" } } },
-  content: { "application/json": { schema: components.schema(order) } },
-});
 
 function parameters(part: Route["params"], location: "path" | "query", components: Components): readonly Json[] {
   return Object.entries(part?.properties ?? {}).map(([name, schema]) =>
@@ -95,11 +100,14 @@ function parameters(part: Route["params"], location: "path" | "query", component
   );
 }
 
-function contentOf(answer: Route["answer"], name: string, components: Components): Json {
-  if (isLines(answer)) return { "application/x-ndjson": { schema: components.schema(answer.lines, `${name}Line`) } };
-  return isBytes(answer)
-    ? { "application/octet-stream": { schema: { type: "string", contentMediaType: "application/json" } } }
-    : { "application/json": { schema: components.schema(answer, `${name}Answer`) } };
+function contentOf(route: Route, name: string, components: Components): Json {
+  const { answer } = route;
+  if (isLines(answer)) return { [LINES_TYPE]: { schema: components.schema(answer.lines, `${name}Line`) } };
+  if (isBytes(answer)) {
+    return { "application/octet-stream": { schema: { type: "string", contentMediaType: "application/json" } } };
+  }
+  const json = { "application/json": { schema: components.schema(answer, `${name}Answer`) } };
+  return hasProgress(route) ? { ...json, [LINES_TYPE]: { schema: components.schema(PROGRESS_LINE) } } : json;
 }
 
 /** The statuses of the problems that the route may answer, each with the causes. */

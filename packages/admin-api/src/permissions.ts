@@ -79,10 +79,6 @@ export const PERMISSIONS = {
     meaning: "approve or deny what another person asked for, for the roles that it needs",
     roles: { operator: "full", analyst: "full", privacy: "full" },
   },
-  "orders.read": {
-    meaning: "read orders that a worker applies; answers are shown to the person who gave the order",
-    roles: { operator: "full", analyst: "own", investigator: "own", privacy: "full", auditor: "full" },
-  },
   "sessions.manage": {
     meaning: "issue and revoke session tokens, register and revoke actions",
     roles: { operator: "full" },

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Permission } from "./permissions.ts";
-import type { AdminProblemCode } from "./problems.ts";
+import type { AdminProblem, AdminProblemCode } from "./problems.ts";
 
 export const BASE_PATH = "/admin/v1";
 
@@ -49,12 +49,8 @@ export interface Route {
    * payload.
    */
   readonly appliedBy?: "worker";
-  /** The operation is idempotent, so a worker repeats an order whose work was interrupted. */
+  /** The operation is idempotent, so a client repeats a call that was interrupted. */
   readonly isRepeatable?: true;
-  /**
-   * The answer has a secret. The server shows the answer of the order once, within five minutes, and then deletes it.
-   */
-  readonly isShownOnce?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
@@ -66,7 +62,7 @@ export interface Route {
 }
 
 /**
- * Members that several routes for changes share. A worker applies the order. The role privacy may call the route,
+ * Members that several routes for changes share. A worker applies the call. The role privacy may call the route,
  * unless the route names another permission.
  */
 export const GOVERNANCE_CHANGE = {
@@ -100,8 +96,20 @@ export type AnswersOf<Routes extends Readonly<Record<string, Route>>> = {
 
 export const isLines = (answer: Route["answer"]): answer is LinesAnswer => "lines" in answer;
 
-/** Whether a call of the route is an order: a worker applies it, so the answer may come later. */
-export const isOrder = ({ appliedBy, answer }: Route): boolean => appliedBy === "worker" && !isLines(answer);
+/** Whether a call of the route may take long, and can answer with its progress. */
+export const hasProgress = ({ appliedBy, answer }: Route): boolean => appliedBy === "worker" && !isLines(answer);
+
+/** The media type of lines of JSON: of an answer that is a stream, and of an answer with progress. */
+export const LINES_TYPE = "application/x-ndjson";
+
+/**
+ * A line of an answer with progress, which a caller requests by `Accept: application/x-ndjson`. A line without members
+ * shows that the work continues; one comes at least each ten seconds. The last line has the result.
+ */
+export type ProgressLine =
+  | { readonly progress?: string }
+  | { readonly status: 200; readonly answer: unknown }
+  | { readonly status: number; readonly problem: AdminProblem };
 
 export const isBytes = (answer: Route["answer"]): answer is BytesAnswer => "bytes" in answer;
 

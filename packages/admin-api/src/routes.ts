@@ -12,7 +12,6 @@ import { EVENT_ROUTES } from "./routes/events.ts";
 import { EXPORT_ROUTES } from "./routes/exports.ts";
 import { FEATURE_LINEAGE_ROUTES } from "./routes/feature-lineage.ts";
 import { FEATURE_ROUTES } from "./routes/features.ts";
-import { ORDER_ROUTES } from "./routes/orders.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HEALTH_ROUTES } from "./routes/health.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
@@ -32,7 +31,6 @@ export const ROUTES = {
   ...EVENT_ROUTES,
   ...CASE_ROUTES,
   ...APPROVAL_ROUTES,
-  ...ORDER_ROUTES,
   ...AUDIT_ROUTES,
   ...ADMIN_TOKEN_ROUTES,
   ...SESSION_TOKEN_ROUTES,

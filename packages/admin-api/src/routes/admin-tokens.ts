@@ -40,12 +40,10 @@ export const ADMIN_TOKEN_ROUTES = {
     path: "/admin-tokens",
     tag: TAG,
     summary: "Issue an admin token with fixed roles",
-    description:
-      "It needs an approval by privacy. The answer has the token. An order shows it once, within five minutes, and the server then deletes it.",
+    description: "It needs an approval by privacy. The answer has the token, which the server does not store.",
     permission: "admin-tokens.issue",
     operation: "admin-token.issue",
     recentSignIn: true,
-    isShownOnce: true,
     body: object({
       person: personName,
       roles: Type.Array(Type.Enum([...ROLE_NAMES]), { minItems: 1, maxItems: ROLE_NAMES.length, uniqueItems: true }),

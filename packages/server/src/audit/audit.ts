@@ -30,8 +30,6 @@ export interface Agent {
   readonly roles?: readonly string[];
   /** Whether the actor used break-glass. If so, writing the entry also opens a review of it. */
   readonly breakGlass?: boolean;
-  /** The order of the admin API that a worker applies for the actor. */
-  readonly orderId?: string;
   /** The source address of the request, which the entry has in its sealed detail. */
   readonly source?: string;
 }
@@ -64,20 +62,9 @@ export interface AuditEntry extends Agent {
  * @returns the id of the entry.
  */
 export async function writeAudit(executor: Executor, signer: AuditSigner, entry: AuditEntry): Promise<string> {
-  const {
-    account,
-    eventIds,
-    reason,
-    detail: ofOperation,
-    source,
-    breakGlass,
-    orderId,
-    references: given,
-    ...rest
-  } = entry;
+  const { account, eventIds, reason, detail: ofOperation, source, breakGlass, references: given, ...rest } = entry;
   const detail = source === undefined ? ofOperation : { ...ofOperation, source };
-  const ofAgent = { ...(breakGlass && { break_glass: "true" }), ...(orderId !== undefined && { order_id: orderId }) };
-  const references = breakGlass || orderId !== undefined ? { ...given, ...ofAgent } : given;
+  const references = breakGlass ? { ...given, break_glass: "true" } : given;
   const at = signer.clock.now();
   const entryId = uuidv7(at);
   const subject = account === undefined ? undefined : signer.subjectOf(account);

@@ -3,9 +3,9 @@ import {
   AdminRequestError,
   type Answer,
   createAdminClient,
+  hasProgress,
   type Input,
   isLines,
-  type Order,
   type Route,
   type RouteId,
   routeOf,
@@ -38,7 +38,7 @@ export async function call<Id extends RouteId>(context: Context, id: Id, input: 
 /**
  * Calls several operations. If they work on the database, they share one connection.
  * @param access the widest access that one of them needs.
- * @param report shows progress of work on the database, and of an order that takes long.
+ * @param report shows progress.
  */
 export async function withCalls<T>(
   context: Context,
@@ -88,17 +88,17 @@ function asOperatorError(error: unknown): never {
   throw errorOfStatus(status, [error.message, ...places].join("\n"), error);
 }
 
-/**
- * Calls operations through the admin API. If the call is an order, a worker applies it even if this command ends first.
- */
+/** Calls operations through the admin API. A change that a worker applies continues if this command ends first. */
 function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
   const { url } = login;
-  const follower = new OrderFollower(report);
-  onInterrupt(() => stderr.write(follower.advice()));
-  const client = createAdminClient({ ...login, timeoutMs: TIMEOUT_MS, onOrder: (order) => follower.show(order) });
+  let changing: RouteId | undefined;
+  onInterrupt(() => {
+    if (changing) stderr.write(`${routeOf(changing).operation} continues: check whether it took effect.\n`);
+  });
+  const client = createAdminClient({ ...login, timeoutMs: TIMEOUT_MS, onProgress: report });
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
+    changing = hasProgress(routeOf(id)) ? id : undefined;
     const answer = await client.call(id, input).catch((error: unknown) => {
-      stderr.write(follower.advice());
       throw error instanceof AdminRequestError ? errorOfAnswer(error) : unreachableError(error, url);
     });
     return isLines(routeOf(id).answer)
@@ -106,34 +106,6 @@ function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (l
       : answer;
   };
 }
-
-/** The order that a command waits for. */
-class OrderFollower {
-  readonly #report: (line: string) => void;
-  #order: Order | undefined;
-
-  constructor(report: (line: string) => void) {
-    this.#report = report;
-  }
-
-  show(order: Order): void {
-    if (order.state !== "waiting" && order.state !== "running") {
-      this.#order = undefined;
-      return;
-    }
-    const line = lineOf(order);
-    if (!this.#order || lineOf(this.#order) !== line) this.#report(line);
-    this.#order = order;
-  }
-
-  /** Empty if the command waits for no order. */
-  advice(): string {
-    return this.#order ? `The order continues: drs order show ${this.#order.order_id}\n` : "";
-  }
-}
-
-const lineOf = ({ order_id, operation, state, progress }: Order): string =>
-  `${operation}, order ${order_id}: ${state}${progress === null ? "" : `, ${progress}`}`;
 
 async function* requireWholeAnswer(lines: AsyncIterable<unknown>, url: string): AsyncGenerator {
   try {

@@ -19,7 +19,6 @@ import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
 import { liveCommand } from "./live.ts";
 import { example } from "./options.ts";
-import { orderCommand } from "./order.ts";
 import { migrateCommand } from "./migrate.ts";
 import { outcomeCommand } from "./outcome.ts";
 import { purposeCommand } from "./purpose.ts";
@@ -72,7 +71,6 @@ export function createProgram(context: Context): Command {
     eventCommand,
     caseCommand,
     approvalCommand,
-    orderCommand,
     auditCommand,
     reviewCommand,
     driftCommand,

@@ -13,7 +13,6 @@ import { countOutcomes, findUnreviewedUse, findUnverified } from "../audit/searc
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../lifecycle/journal/applied-entries.ts";
 import { readDataRequestCounts } from "../lifecycle/requests/data-requests.ts";
-import { countOrders } from "../access/orders/admin-orders.ts";
 import { readHoldState } from "../lifecycle/holds/holds.ts";
 import { readRestrictionState } from "../lifecycle/restrictions/restrictions.ts";
 import { readPolicyVersion } from "../purposes/policy-table.ts";
@@ -117,7 +116,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     ["reviews", () => reviewFinding(installation)],
     ["audit log", () => auditLogFinding(installation)],
     ["audit entries", () => unverifiedFinding(installation)],
-    ["orders", () => orderFinding(installation)],
+    ["worker", () => workerFinding(installation)],
     ["approvals", () => approvalFinding(installation)],
     ["drift decisions", () => driftFinding(installation)],
     ["adopted fields", () => adoptedFinding(installation)],
@@ -163,7 +162,7 @@ const OF_INSTALLATION = [
   "reviews",
   "audit log",
   "audit entries",
-  "orders",
+  "worker",
   "approvals",
   "drift decisions",
   "disk",
@@ -507,20 +506,19 @@ async function unverifiedFinding({ pool, audit }: Installation): Promise<Finding
   return { what, ok: false, detail };
 }
 
-async function orderFinding({ pool }: Installation): Promise<Finding> {
-  const what = "orders";
-  const { changed, late } = await countOrders(pool);
-  // guard(false): an order that was changed is a finding
-  if (changed > 0) {
-    const detail = `${plural(changed, "order")} of the admin API changed in the database in the last 30 days, and not applied: see drs order list, and who has logins of the database`;
-    return { what, ok: false, detail };
+async function workerFinding({ config }: Installation): Promise<Finding> {
+  const what = "worker";
+  const { workerUrl } = config.service.admin;
+  if (workerUrl === undefined) {
+    return { what, ok: true, detail: "DRS_WORKER_URL is not set: a process of the admin API must be a worker, too" };
   }
-  if (late === 0) return { what, ok: true, detail: "no order of the admin API waits for a worker" };
-  return {
-    what,
-    ok: false,
-    detail: `${plural(late, "order")} of the admin API waited for more than a minute: see drs order list, and that a worker runs`,
-  };
+  const { origin } = new URL(workerUrl);
+  const signal = AbortSignal.timeout(config.dependencyTimeoutMs);
+  const state = await fetch(new URL("/readyz", workerUrl), { signal, redirect: "error" }).then(
+    async (response) => (response.ok ? undefined : `it is not ready: ${(await response.text()).slice(0, 500)}`),
+    ({ cause, name }: Error) => `it can't be reached (${(cause as NodeJS.ErrnoException | undefined)?.code ?? name})`,
+  );
+  return { what, ok: state === undefined, detail: state === undefined ? `${origin} is ready` : `${origin}: ${state}` };
 }
 
 async function approvalFinding({ pool, clock, approvals }: Installation): Promise<Finding> {

@@ -60,11 +60,26 @@ export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input
   }
   const subject = await subjectOf(ports.pool, input);
   if (input.dry_run) return { answer: await previewErasure(ports, subject, input), ...auditedDryRun() };
-  const { orderId: erasureId } = caller;
-  // guard(false): an erasure that was started is finished, and erases nothing that was stored since
-  const isStarted = erasureId !== undefined && (await findErasures(ports.pool, { erasureId })).length > 0;
-  return erase(ports, caller, subject, { ...input, reason, ...(isStarted && { only_finish: true }) });
+  const { callId: erasureId } = caller;
+  const [started] = erasureId === undefined ? [] : await findErasures(ports.pool, { erasureId });
+  // guard(drop): a key that began the erasure of another subject does not pass for an erasure of this one
+  if (started) await requireSubject(ports, subject, started);
+  // guard(drop): an erasure that was started is finished, and erases nothing that was stored since
+  if (started) return erase(ports, caller, subject, { ...input, reason, only_finish: true });
+  return erase(ports, caller, subject, { ...input, reason });
 };
+
+/** @throws state-conflict if the erasure is not of the subject */
+async function requireSubject(
+  { keys }: AdminPorts,
+  subject: ErasureSubject,
+  { subject_mac }: ErasureRow,
+): Promise<void> {
+  const { pseudonymizer } = await keys();
+  if (subject_mac === subjectMac(pseudonymizer, subject).toString("hex")) return;
+  const detail = "The Idempotency-Key of this call began the erasure of another subject: use a new key.";
+  throw new OperatorError("state-conflict", detail);
+}
 
 type Erased = Answer<"runErasure">;
 
@@ -186,10 +201,9 @@ async function beginAndFinish(
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
-  // If a worker begins an order of the admin API a second time, it finds the erasure of the order by this id, even if a
-  // restored database got the erasure from the journal.
-  const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
-  const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater, isUnknown: !isKnown };
+  // A repeated call finds the erasure by this id, even if a restored database got the erasure from the journal.
+  const ofCall = caller.callId !== undefined && { erasureId: caller.callId };
+  const order = { ...ofCall, subject, actor: agent.actor, reason, refuseLater, isUnknown: !isKnown };
   const sequence = await inOwnerTransaction(administration, async (owner) =>
     beginErasure(owner, journal, { ...order, onPlan: (found) => approval.confirm(owner, eventsOf(found)) }),
   ).catch((error: unknown) => {

@@ -1,4 +1,3 @@
-import { listOrders, readOrder } from "./admin-orders.ts";
 import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
 import { issueAdminToken, listAdminTokens, revokeAdminToken, revokeAdminTokensOf } from "./admin-tokens.ts";
@@ -46,7 +45,8 @@ import { listSessions, readSession, revokeSession, revokeSessionsOf, signOut } f
 import { closeReview, listReviews, openReview } from "./reviews.ts";
 import { readTimeline } from "./timeline.ts";
 import { verifyFeatures } from "./verify-features.ts";
-import type { Operations } from "./operation.ts";
+import type { RouteId } from "@device-risk-signals/admin-api";
+import type { Operation, Operations } from "./operation.ts";
 
 /** The operation of each route. */
 export const OPERATIONS: Operations = {
@@ -67,8 +67,6 @@ export const OPERATIONS: Operations = {
   closeCase,
   listApprovals,
   readApproval,
-  listOrders,
-  readOrder,
   approve,
   withdrawApproval,
   deny,
@@ -156,3 +154,5 @@ export const OPERATIONS: Operations = {
   destroyKey,
   acceptKeyLoss,
 };
+
+export const operationOf = <Id extends RouteId>(id: Id): Operation<Id> => OPERATIONS[id];

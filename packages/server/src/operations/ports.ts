@@ -18,10 +18,8 @@ export interface AdminPorts extends OpenConnection {
   readonly keys: () => Promise<Keys>;
   /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
   readonly installation: () => Promise<Installation>;
-  /** Shows or records a line of progress. */
+  /** Shows a line of progress. */
   readonly report: (line: string) => void;
-  /** Notifies the worker of this process of an order. The worker of another process finds the order within a second. */
-  readonly wakeWorker: () => void;
 }
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
@@ -31,7 +29,7 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  * @param connection the connection of the admin API. A worker deletes and exports events through the connection of the
  * installation.
  */
-export function portsOf(system: System, connection: AdminConnection, wakeWorker = (): void => {}): AdminPorts {
+export function portsOf(system: System, connection: AdminConnection): AdminPorts {
   const usesOwnerLogin = system.surfaces.includes("worker");
   const opened = Promise.resolve(usesOwnerLogin ? system : { ...system, ...connection });
   return {
@@ -42,12 +40,11 @@ export function portsOf(system: System, connection: AdminConnection, wakeWorker 
     keys: () => opened,
     installation: () => opened,
     report: () => {},
-    wakeWorker,
   };
 }
 
-/** The ports of the orders that a worker applies. @param report records progress. */
-export function portsOfWorker(system: System, report: AdminPorts["report"]): AdminPorts {
+/** The ports of the calls that a worker applies. @param report shows progress. */
+export function portsOfWorker(system: System, report: AdminPorts["report"] = () => {}): AdminPorts {
   const opened = Promise.resolve(system);
   const open = (): Promise<Installation> => opened;
   return {
@@ -57,7 +54,6 @@ export function portsOfWorker(system: System, report: AdminPorts["report"]): Adm
     keys: open,
     installation: open,
     report,
-    wakeWorker: () => {},
   };
 }
 
@@ -72,7 +68,6 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
     keys: () => (keys ??= installation ?? openKeys(connection)),
     installation: () => (installation ??= openInstallation(connection)),
     report,
-    wakeWorker: () => {},
   };
 }
 

@@ -25,7 +25,6 @@ import { type Bounded, boundedBy } from "../base/dependencies/file-calls.ts";
 import { FEATURE_VALUES, Partitions } from "../store/events/partitions.ts";
 import { EntryCodec } from "../lifecycle/journal/entry-codec.ts";
 import { AdminSessions } from "../access/identity/admin-sessions.ts";
-import { OrderCodec } from "../access/orders/order-codec.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
 import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
 import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
@@ -47,7 +46,6 @@ export interface Keys {
   readonly adminSessions: AdminSessions;
   readonly approvals: Approvals;
   readonly driftDecisions: DriftDecisions;
-  readonly orders: OrderCodec;
   readonly sealer: CachingSealer;
   readonly featurePartitions: Partitions;
   readonly featureSealer: FeatureSealer;
@@ -104,7 +102,6 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
     approvals: new Approvals(new ApprovalSigner(new RowSigner(deriveKey(installation, "approvals")))),
     driftDecisions: new DriftDecisions(new RowSigner(deriveKey(installation, "drift decisions"))),
-    orders: new OrderCodec(installation),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     featurePartitions,
     featureSealer,

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
 import { contextWith, runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { authorized, freshKey, type Reply, send, transport } from "../../../../e2e/support/client.ts";
 import { makeCredentials } from "../../../../e2e/support/parties.ts";
@@ -82,12 +83,13 @@ beforeAll(async () => {
     { login: ingestLogin, role: "drs_ingest" },
     { login: adminLogin, role: "drs_admin" },
   ]);
-  // No pass runs at an interval, because it would exclude the pass of the order, and would run while a test replaces
-  // rows of the journal.
+  // No pass runs at an interval, because it would exclude the pass that a test calls, and would run while a test
+  // replaces rows of the journal.
   const keysOfAll = await keyFile(...SURFACES);
   worker = await start(["worker"], "postgres", { DRS_RETENTION_INTERVAL: "24h", ...keysOfAll });
   ingest = await start(["ingest"], ingestLogin, await keyFile("ingest"));
-  admin = await start(["admin"], adminLogin, await keyFile("admin"));
+  const workerUrl = worker.service.adminUrl;
+  admin = await start(["admin"], adminLogin, { DRS_WORKER_URL: workerUrl, ...(await keyFile("admin")) });
   who = await makeCredentials(scene.system, "customer-1");
   ({ token } = await inOwnerTransaction(scene.system.administration, (owner) =>
     issueAdminToken(owner, scene.system.clock, {
@@ -146,7 +148,7 @@ describe("a process of", () => {
     expect(await get(admin.service.adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: admin\n" });
   });
 
-  it("the admin API alone places orders, and the worker applies them: a retention pass, an erasure, a hold", async () => {
+  it("the admin API alone forwards what needs a worker: a retention pass, an erasure, a hold", async () => {
     const remote = { DRS_ADMIN_URL: admin.service.adminUrl, DRS_ADMIN_TOKEN: token };
     const hold = { account: who.account, reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" };
     const [run, held, erased] = await Promise.all([
@@ -158,16 +160,22 @@ describe("a process of", () => {
     const { hold_id } = held;
     expect(await client.call("liftHold", { hold_id, reason: "dispute 4711" })).toMatchObject({ hold_id });
     expect(erased).toMatchObject({ status: 404, problem: { code: "not-found" } });
-    const { orders } = await client.call("listOrders", {});
-    expect(orders.map(({ operation, state }) => `${operation} ${state}`).toSorted()).toEqual([
-      "erase.run failed",
-      "hold.add done",
-      "hold.lift done",
-      "retention.run done",
-    ]);
+    const { entries } = await client.call("listAudit", { person: "ann" });
+    const outcomes = entries.map(({ operation, outcome }) => `${operation} ${outcome}`);
+    expect(outcomes).toEqual(
+      expect.arrayContaining(["call.end failed", "hold.add done", "hold.lift done", "retention.run done"]),
+    );
   });
 
-  it("the admin API alone answers long work with an order, which a command follows to its end", async () => {
+  it("a worker serves what is forwarded to it, checks it itself, and serves nothing else", async () => {
+    const direct = createAdminClient({ url: worker.service.adminUrl, token });
+    await expect(direct.call("listEvents", {})).rejects.toMatchObject({ status: 404 });
+    expect(await direct.call("runRetention", {})).toMatchObject({ rows: 0 });
+    const wrong = createAdminClient({ url: worker.service.adminUrl, token: `${token.slice(0, -4)}AAAA` });
+    await expect(wrong.call("runRetention", {})).rejects.toMatchObject({ status: 401 });
+  });
+
+  it("a change continues at the worker after its command was interrupted, and says so", async () => {
     const remote = { DRS_ADMIN_URL: admin.service.adminUrl, DRS_ADMIN_TOKEN: token };
     // A rotation waits for this lock.
     const { owner } = scene;
@@ -178,18 +186,13 @@ describe("a process of", () => {
     const onInterrupt = (listener: () => void): void => void (interrupt = listener);
     const context = { ...contextWith(remote, output, output), onInterrupt };
     const rotation = runProgram(createProgram(context), ["key", "rotate"]);
-    await until(() => stderr !== "");
+    const isWaiting = `select ${AWAITED_LOCKS}`;
+    await until(async () => (await owner.query(isWaiting)).rowCount !== 0);
     interrupt();
-    const [, id] =
-      /^key\.rotate, order (\S+): running\nThe order continues: drs order show (\S+)\n$/.exec(stderr) ?? [];
-    expect(await client.call("readOrder", { order_id: id ?? "" }), stderr).toMatchObject({ state: "running" });
+    expect(stderr).toBe("key.rotate continues: check whether it took effect.\n");
     await owner.query(`select pg_advisory_unlock(${LOCKS.maintenance})`);
     expect(await rotation).toBe(1);
     expect(stderr).toContain("comes from the environment");
-    expect(await client.call("readOrder", { order_id: id ?? "" })).toMatchObject({
-      state: "failed",
-      problem: { code: "key-versions-fixed" },
-    });
   });
 
   it("the admin API alone relays the export of an account by the worker, and its rejections", async () => {
@@ -267,7 +270,7 @@ describe("a process of", () => {
     expect(both.errors).toEqual([]);
   });
 
-  it("a worker alone answers only health and metrics", async () => {
+  it("a worker alone has no page and no list of the admin API", async () => {
     const { adminUrl, url } = worker.service;
     expect(url).toBeUndefined();
     expect(await get(adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: worker\n" });

@@ -1,14 +1,15 @@
 /** The standalone service: an endpoint and two listeners. */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ROUTE_IDS, routeOf } from "@device-risk-signals/admin-api";
 import type { Logger } from "pino";
 import type { Config } from "../base/config/config.ts";
 import { falseCredentials } from "../access/identity/false-credentials.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { createAdminApi } from "../http/admin/admin-api.ts";
 import { endUngivenSessions } from "../http/admin/end-ungiven-sessions.ts";
-import { OrderWorker } from "./order-worker.ts";
-import { type AdminPorts, portsOf } from "../operations/ports.ts";
+import { type AdminPorts, portsOf, portsOfWorker } from "../operations/ports.ts";
+import { WorkerCalls } from "../operations/worker-calls.ts";
 import { isLoopback } from "../base/config/rules.ts";
 import { createAdminServer } from "../http/admin.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
@@ -65,20 +66,26 @@ export async function startService(system: System, logger: Logger, processes?: I
   const { roleFile: rolePath } = service.admin.oidc;
   const knowsPeople = surfaces.includes("admin") || surfaces.includes("worker");
   const roleFile = rolePath !== undefined && knowsPeople ? await RoleFile.open(rolePath) : undefined;
-  const orders = surfaces.includes("worker") ? new OrderWorker({ system, roleFile, onError }) : undefined;
-  if (orders) serving.add("orders", () => orders.close());
-
+  const works = surfaces.includes("worker");
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");
   const signIn = surfaces.includes("admin") ? openSignIn(system, roleFile, administering) : undefined;
-  const ports = surfaces.includes("admin")
-    ? portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake())
-    : undefined;
-  const falseLog = ports && new BufferedAuditLog(ports.pool, system.audit, onError, falseCredentials(system.audit));
+  const administers = surfaces.includes("admin");
+  const ports = administers ? portsOf(system, await openAdminConnection(system, onError, administering)) : undefined;
+  const apiPorts = ports ?? (works ? portsOfWorker(system) : undefined);
+  const falseLog =
+    apiPorts && new BufferedAuditLog(apiPorts.pool, system.audit, onError, falseCredentials(system.audit));
   if (falseLog) administering.add("false credentials", () => falseLog.close(system.dependencies.stopping));
   if (ports && roleFile) recordPeople(ports, roleFile, onError);
-  const api = ports
+  const { publicUrl, workerUrl } = service.admin;
+  const api = apiPorts
     ? await createAdminApi({
-        ports,
+        ports: apiPorts,
+        // A worker that does not serve the admin API applies what is forwarded to it.
+        ...(!administers && { routes: ROUTE_IDS.filter((id) => routeOf(id).appliedBy === "worker") }),
+        ...(works && { calls: new WorkerCalls(system) }),
+        workerUrl,
+        roleFile,
+        origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
         onFalseCredential: (kind, peer) => {
           endpoint.metrics.falseCredential(kind);
           falseLog?.record({ outcome: "denied", cause: kind, peer });

@@ -15,13 +15,15 @@ export interface Caller extends Agent {
   readonly session?: CallerSession;
   /** The id of the admin token; absent for a session and for a command on the database. */
   readonly tokenId?: string;
+  /** The `Idempotency-Key` of the call, if it has one: a repeated call has the same. */
+  readonly callId?: string;
 }
 
 export interface CallerSession {
   readonly id: string;
   /**
    * The time at which the person authenticated at the identity provider, in RFC 3339; `null` if the provider does not
-   * report it, or if a worker applies an order of the caller.
+   * report it.
    */
   readonly authenticatedAt: string | null;
 }
@@ -50,12 +52,11 @@ export const originOfSession = (
     : { via: "cli", actor: `${actorPrefixOf(person)}login ${sessionId})` };
 
 /** The part of the caller that audit entries contain. */
-export const agentOf = ({ actor, via, roles, breakGlass = false, orderId, source }: Caller): Agent => ({
+export const agentOf = ({ actor, via, roles, breakGlass = false, source }: Caller): Agent => ({
   actor,
   via,
   ...(roles.length > 0 && { roles }),
   ...(breakGlass && { breakGlass }),
-  ...(orderId !== undefined && { orderId }),
   ...(source !== undefined && { source }),
 });
 

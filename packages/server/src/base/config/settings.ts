@@ -86,6 +86,11 @@ export const SETTINGS = {
     webOrigin,
     "Address of the admin listener in browsers, such as `https://admin.example`; needed to sign in. `DRS_ADMIN_HOSTS` need not name its host.",
   ),
+  "service.admin.workerUrl": optional(
+    "DRS_WORKER_URL",
+    webUrl,
+    "Admin listener of a worker, to which a process of the admin API that is no worker forwards calls for the worker's login.",
+  ),
   "service.admin.oidc.issuer": optional(
     "DRS_OIDC_ISSUER",
     webUrl,
@@ -437,7 +442,7 @@ export const SETTINGS = {
     "DRS_ORDER_TIMEOUT",
     durationWithin("1s", "7d"),
     "12h",
-    "How long a worker applies one order of the admin API; then the order ends with `order-timed-out`.",
+    "How long a worker applies one call of the admin API; then the call ends with `call-timed-out`.",
   ),
   "service.logLevel": setting(
     "DRS_LOG_LEVEL",

@@ -153,21 +153,13 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`.",
   },
-  "order-refused": {
+  "call-interrupted": {
     ...FAILED,
-    when: "A worker refused an order of the admin API: no worker began it within an hour, or the credential of its caller has ended or lacks the permission. Sign in and give it again.",
+    when: "A worker ended while it applied a call of the admin API. Check whether the call took effect before retrying.",
   },
-  "order-changed": {
+  "call-timed-out": {
     ...FAILED,
-    when: "The row of an order of the admin API is not what the admin API has signed. Find out who changed it: a login of the database did.",
-  },
-  "order-interrupted": {
-    ...FAILED,
-    when: "A worker ended while it applied an order of the admin API. See whether the order took effect before you give it again.",
-  },
-  "order-timed-out": {
-    ...FAILED,
-    when: "An order of the admin API took longer than `DRS_ORDER_TIMEOUT`. Its operation may still complete. See whether it took effect before you give it again.",
+    when: "A call of the admin API took longer than `DRS_ORDER_TIMEOUT`. Its operation may still complete. Check whether it took effect before retrying.",
   },
   "pooler-unsupported": {
     ...FAILED,

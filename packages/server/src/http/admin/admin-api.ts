@@ -9,9 +9,10 @@ import {
   type AdminProblem,
   type AdminViolation,
   BASE_PATH,
+  hasProgress,
   isBytes,
   isLines,
-  isOrder,
+  LINES_TYPE,
   type Permission,
   type Route,
   ROUTE_IDS,
@@ -31,24 +32,24 @@ import { parseText } from "../../ingest/parse-text.ts";
 import { RejectedRequest } from "../../ingest/request.ts";
 import { sourceOf } from "../../base/identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../../ingest/throttle.ts";
-import type { OrderRow } from "../../access/orders/admin-orders.ts";
 import type { OnError } from "../../base/ports.ts";
+import { isUuid } from "../../base/identifiers/uuidv7.ts";
+import type { RoleMapping } from "../../access/identity/role-mapping.ts";
 import { authenticate } from "./authenticate.ts";
-import { placeOrder, type OrderResult, resultOf, shownOrder, waitForEnd } from "../../operations/admin-orders.ts";
-import type { Operation, OperationCall, OperationResult } from "../../operations/operation.ts";
-import { OPERATIONS } from "../../operations/operations.ts";
+import type { OperationCall, OperationResult } from "../../operations/operation.ts";
+import { operationOf } from "../../operations/operations.ts";
 import { type AdminPorts } from "../../operations/ports.ts";
 import { AdminError, adminErrorOf } from "../../operations/problem.ts";
-import { OrderFailed, receiveLines } from "../../operations/order-lines.ts";
 import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
+import type { WorkerCalls } from "../../operations/worker-calls.ts";
+import { type Settled, streamProgress, type Work } from "./progress.ts";
 import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
+import { type ForwardedRequest, SILENT_WITHIN_MS, WorkerLink } from "./worker-link.ts";
 
 const MAX_BODY_BYTES = 65_536;
 /** Limits for the requests of one caller: the sustained rate per second, and the largest burst. */
 const REQUESTS_PER_SECOND = 50;
 const MAX_REQUEST_BURST = 100;
-/** If an order takes longer than this, the answer has the status 202, and the address of the order. */
-const ANSWER_WITHIN_MS = 2_000;
 /** Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. */
 const FAILURE_RATE = 5;
 const FAILURE_BURST = 100;
@@ -63,12 +64,22 @@ const SECURITY_HEADERS = {
 
 export interface AdminApiOptions {
   readonly ports: AdminPorts;
+  /** The routes that this process serves. Default: all. */
+  readonly routes?: readonly RouteId[];
+  /** Apply calls that need the login of a worker; absent if this process is no worker, and forwards them. */
+  readonly calls?: WorkerCalls;
+  /** The worker to which calls are forwarded. */
+  readonly workerUrl?: string | undefined;
   /** The OpenAPI document, as JSON. */
   readonly document: string;
   /** Whether requests may come without TLS, as they may on loopback. */
   readonly isClearAllowed: boolean;
-  /** How people sign in; absent if they can't. */
+  /** How people sign in; absent if they can't, or not at this process. */
   readonly signIn?: SignInPorts;
+  /** The origin of the console's pages, for cookies; absent if no person can sign in. */
+  readonly origin?: string | undefined;
+  /** Absent if the configuration names none. */
+  readonly roleFile?: { readonly current: RoleMapping } | undefined;
   /** Called for each request whose credentials were missing or false. @param peer the source address. */
   readonly onFalseCredential: (kind: FalseCredential, peer: string) => void;
   /** Called with unexpected errors. */
@@ -106,7 +117,7 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   app.setNotFoundHandler(() => {
     throw new AdminError("not-found");
   });
-  app.addHook("onRequest", async (request) => requireSafeChannel(request, options.isClearAllowed));
+  app.addHook("onRequest", async (request) => requireSafeChannel(request, options));
   app.addHook("onSend", async (request, reply) => {
     reply.headers(SECURITY_HEADERS);
     if (isEncrypted(request.raw)) reply.header("Strict-Transport-Security", "max-age=31536000");
@@ -115,8 +126,10 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   const { adminSessions } = await options.ports.keys();
   if (options.signIn) addSignIn(app, options.ports, adminSessions, options.signIn);
   const admit = admission(options, adminSessions);
-  for (const id of ROUTE_IDS) addRoute(app, id, admit, options);
-  refuseOtherMethods(app);
+  const { routes = ROUTE_IDS, workerUrl } = options;
+  const link = new WorkerLink(workerUrl);
+  for (const id of routes) addRoute(app, id, admit, link, options);
+  refuseOtherMethods(app, routes);
   await app.ready();
   return (request, response) => app.routing(request, response);
 }
@@ -125,7 +138,8 @@ function addRoute(
   app: FastifyInstance,
   id: RouteId,
   admit: (request: FastifyRequest, permission: Permission, id: RouteId) => Promise<void>,
-  { ports, onError }: AdminApiOptions,
+  link: WorkerLink,
+  { calls, onError }: AdminApiOptions,
 ): void {
   const route = routeOf(id);
   app.route({
@@ -141,130 +155,129 @@ function addRoute(
     handler: async (request, reply) => {
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
-      const order = { ports, id, caller: call.caller, input, reply, onError };
-      if (isOrder(route)) return answerOrder(order);
-      if (route.appliedBy === "worker" && !ports.usesOwnerLogin) return answerLines(order);
-      const {
-        answer,
-        audit,
-        headers = {},
-      } = await perform(id, { ...call, input }).catch(async (error: unknown) => {
-        // guard(drop): a rejection by an operation is audited, like one by the permission of the route
-        await auditRejection(id, { ...call, input }, error);
-        throw error;
-      });
-      // guard(drop): a read is audited before it is answered
-      if (audit)
-        await writeAudit(ports.pool, (await ports.keys()).audit, {
-          ...agentOf(call.caller),
-          ...entryOf(route),
-          ...audit,
-        });
-      reply.headers(headers);
-      if (isBytes(route.answer)) {
-        return reply
-          .type("application/octet-stream")
-          .header("Content-Disposition", "attachment")
-          .send(Buffer.from(answer as Uint8Array));
+      if (route.appliedBy !== "worker") return answer(reply, route, await perform(id, { ...call, input }), onError);
+      const leave = calls?.enter();
+      if (!hasProgress(route)) {
+        if (!calls) return relay(reply, await link.send(forwarded(request), LINES_TYPE));
+        reply.raw.once("close", () => leave?.()).setTimeout(SILENT_WITHIN_MS, () => reply.raw.destroy());
+        return answer(reply, route, await perform(id, { ...call, input }, calls), onError);
       }
-      if (isLines(route.answer)) {
-        const lines = linesOf(answer as AsyncIterable<unknown>, onError);
-        return reply.type("application/x-ndjson").send(Readable.from(lines, { objectMode: false }));
-      }
-      return reply.type("application/json").send(JSON.stringify(answer));
+      const work: Work = (report) =>
+        settle(async () => {
+          if (!calls) return link.call(forwarded(request), report);
+          const done = await perform(id, { ...call, input }, calls, report).finally(leave);
+          return { status: 200, answer: done.answer };
+        }, onError);
+      if (request.headers.accept?.includes(LINES_TYPE)) return reply.type(LINES_TYPE).send(streamProgress(work));
+      const settled = await work(() => {});
+      if ("problem" in settled) return problem(reply, settled.problem, settled.headers ?? {});
+      return reply.type("application/json").send(JSON.stringify(settled.answer));
     },
   });
 }
 
 /**
- * Audits a rejection with the status 403, unless the operation has audited it. The entry has the account, the event and
- * the case that the caller named, but no account that the caller sees only as a pseudonym.
+ * Performs a call and writes its audit entry. @param calls apply the call with the login of the worker; absent if the
+ * operation does not need it.
+ */
+async function perform(
+  id: RouteId,
+  call: OperationCall<RouteId>,
+  calls?: WorkerCalls,
+  report: AdminPorts["report"] = () => {},
+): Promise<OperationResult<RouteId>> {
+  // The schemas of the route have checked the input.
+  const performed = calls ? calls.apply(id, call, report) : operationOf(id)(call);
+  const { audit, ...result } = await performed.catch(async (error: unknown) => {
+    // guard(drop): a rejection by an operation is audited, like one by the permission of the route
+    await auditRejection(id, call, error);
+    throw error;
+  });
+  const { pool, keys } = call.ports;
+  // guard(drop): a read is audited before it is answered
+  if (audit)
+    await writeAudit(pool, (await keys()).audit, { ...agentOf(call.caller), ...entryOf(routeOf(id)), ...audit });
+  return result;
+}
+
+function answer(
+  reply: FastifyReply,
+  route: Route,
+  { answer: value, headers = {} }: OperationResult<RouteId>,
+  onError: OnError,
+): FastifyReply {
+  reply.headers(headers);
+  if (isBytes(route.answer)) {
+    return reply
+      .type("application/octet-stream")
+      .header("Content-Disposition", "attachment")
+      .send(Buffer.from(value as Uint8Array));
+  }
+  if (isLines(route.answer)) {
+    const lines = encodeLines(value as AsyncIterable<unknown>, onError);
+    return reply.type(LINES_TYPE).send(Readable.from(lines, { objectMode: false }));
+  }
+  return reply.type("application/json").send(JSON.stringify(value));
+}
+
+/** The result of work, in which an error is a problem. */
+async function settle(work: () => Promise<Settled>, onError: OnError): Promise<Settled> {
+  try {
+    return await work();
+  } catch (error) {
+    const { shown, unexpected } = adminErrorOf(error);
+    if (unexpected !== undefined) onError(unexpected, "admin request");
+    return { status: shown.problem.status, problem: shown.problem, headers: shown.headers };
+  }
+}
+
+const forwarded = ({ method, raw, headers, body }: FastifyRequest): ForwardedRequest => ({
+  method,
+  target: raw.url ?? "/",
+  headers,
+  body: body === undefined ? undefined : JSON.stringify(body),
+});
+
+/** Answers as the worker does. A stream that ends early ends the connection to the caller, too. */
+function relay(reply: FastifyReply, response: IncomingMessage): FastifyReply {
+  const { statusCode = 502, headers } = response;
+  reply.raw.once("close", () => response.destroy());
+  for (const name of ["content-type", "retry-after"])
+    if (headers[name] !== undefined) reply.header(name, headers[name]);
+  return reply.status(statusCode).send(response);
+}
+
+/**
+ * Audits a call that was rejected with the status 403, unless the operation has audited it, and a call with the login of
+ * a worker that failed. The entry has the account, the event and the case that the caller named, but no account that the
+ * caller sees only as a pseudonym.
  */
 async function auditRejection(
   id: RouteId,
   { ports, caller, scope, input }: OperationCall<RouteId>,
   error: unknown,
 ): Promise<void> {
-  if (!(error instanceof AdminError) || error.problem.status !== 403 || error.isAudited) return;
+  const { operation, appliedBy } = routeOf(id);
+  const isDenied = error instanceof AdminError && error.problem.status === 403;
+  if (isDenied ? error.isAudited : appliedBy !== "worker") return;
   const named = input as { readonly account?: string; readonly event_id?: string; readonly case_id?: string };
   await writeAudit(ports.pool, (await ports.keys()).audit, {
     ...agentOf(caller),
-    ...entryOf(routeOf(id)),
-    outcome: "denied",
+    ...(isDenied
+      ? { operation, outcome: "denied" }
+      : {
+          operation: "call.end",
+          outcome: "failed",
+          detail: { of: operation, code: adminErrorOf(error).shown.problem.code },
+        }),
     ...(named.account !== undefined && scope !== "pseudonyms" && { account: named.account }),
     ...(named.event_id !== undefined && { eventIds: [named.event_id.toLowerCase()] }),
     ...(named.case_id !== undefined && { caseId: named.case_id }),
   });
 }
 
-/** A request that a worker applies. */
-interface OrderRequest {
-  readonly ports: AdminPorts;
-  readonly id: RouteId;
-  readonly caller: Caller;
-  readonly input: object;
-  readonly reply: FastifyReply;
-  readonly onError: OnError;
-}
-
-/** Places an order, and answers with its result if a worker applies it in time, otherwise with its address. */
-async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
-  const placed = await placeOrder(ports, id, caller, { input });
-  const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
-    // The order is in the database and a worker will apply it, so the caller gets its address.
-    onError(error, "follow order");
-    return { order: placed, result: undefined };
-  });
-  if (result?.problem) return problem(reply, result.problem as AdminProblem, {});
-  reply.type("application/json");
-  if (result && order.state === "done") return reply.send(JSON.stringify(result.answer));
-  return reply
-    .status(202)
-    .headers(addressOf(placed.order_id))
-    .send(JSON.stringify(shownOrder(order)));
-}
-
-async function endOf(
-  ports: AdminPorts,
-  placed: OrderRow,
-): Promise<{ readonly order: OrderRow; readonly result?: OrderResult }> {
-  const order = await waitForEnd(ports, placed.order_id, ANSWER_WITHIN_MS);
-  return order ? { order, result: await resultOf(ports, order) } : { order: placed };
-}
-
-/** Relays the stream of a worker. A failure before the first line is answered with a problem. */
-async function answerLines({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
-  const stop = new AbortController();
-  reply.raw.once("close", () => stop.abort());
-  const parts = (await ports.keys()).orders.partReader();
-  const reader_key = parts.publicKey.toString("base64url");
-  const { order_id: orderId } = await placeOrder(ports, id, caller, { input, reader_key });
-  const values = receiveLines(ports, { orderId, parts }, stop.signal);
-  const first = await values.next().catch((error: unknown) => failureOf(orderId, error, onError));
-  if (first instanceof OrderFailed) return problem(reply, first.problem, addressOf(orderId));
-  const all = async function* (): AsyncGenerator {
-    if (!first.done) yield first.value;
-    yield* values;
-  };
-  return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
-}
-
-/**
- * The failure to answer: that of the order, or that of this process, which can't relay the answer. In the second case
- * the order may continue.
- */
-function failureOf(orderId: string, error: unknown, onError: OnError): OrderFailed {
-  if (error instanceof OrderFailed) return error;
-  const { shown, unexpected } = adminErrorOf(error);
-  if (unexpected !== undefined) onError(unexpected, "relay the answer of an order");
-  const { problem } = shown;
-  return new OrderFailed({ ...problem, detail: `${problem.detail} Its order: drs order show ${orderId}` });
-}
-
-const addressOf = (orderId: string) => ({ Location: `${BASE_PATH}/orders/${orderId}` });
-
 /** An error after the first line ends the connection, so that the caller detects that the answer is incomplete. */
-async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
+async function* encodeLines(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
   try {
     for await (const value of values) yield `${JSON.stringify(value)}\n`;
   } catch (error) {
@@ -273,10 +286,6 @@ async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): Async
   }
 }
 
-const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationResult<RouteId>> =>
-  // The schemas of the route have checked the input.
-  (OPERATIONS[id] as Operation<RouteId>)(call);
-
 const entryOf = ({ operation }: Route) => ({ operation, outcome: "done" });
 
 const NO_PROPERTIES = { type: "object", properties: {}, additionalProperties: false } as const;
@@ -284,7 +293,7 @@ const NO_PROPERTIES = { type: "object", properties: {}, additionalProperties: fa
 const urlOf = ({ path }: Route): string => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
 
 /** Checks that run before the body is read. */
-function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessions) {
+function admission({ ports, origin, roleFile }: AdminApiOptions, adminSessions: AdminSessions) {
   const throttle = accountThrottle(REQUESTS_PER_SECOND, MAX_REQUEST_BURST, ports.monotonic);
   const failures = failureThrottle(FAILURE_RATE, FAILURE_BURST, ports.monotonic);
   const auditDenial = async (caller: Caller, id: RouteId): Promise<void> => {
@@ -302,8 +311,7 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
   return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
     const { raw } = request;
     const { pool, clock } = ports;
-    const mapping = signIn?.roleFile.current;
-    const authentication = { pool, clock, adminSessions, origin: signIn?.origin, mapping };
+    const authentication = { pool, clock, adminSessions, origin, mapping: roleFile?.current };
     const peer = peerOf(raw);
     // A valid credential passes, because other people at its address can't keep it from the limit.
     const authenticated = await authenticate(authentication, raw).catch((error: unknown) => {
@@ -312,7 +320,7 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
       if (waitSeconds > 0) throw tooMany(waitSeconds, (error as AdminError).credential);
       throw error;
     });
-    const caller = { ...authenticated, source: sourceOf(peer) };
+    const caller = { ...authenticated, source: sourceOf(peer), ...callOf(raw) };
     const { isAllowed, retryAfterSeconds } = throttle.take(caller.person);
     if (!isAllowed) throw tooMany(retryAfterSeconds);
     const scope = scopeOf(permission, caller.roles);
@@ -326,6 +334,14 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
   };
 }
 
+/** The key that a caller gives to a call, so that a repeated call finds what it began. */
+function callOf({ headers }: IncomingMessage): Pick<Caller, "callId"> {
+  const key = headers["idempotency-key"];
+  if (key === undefined) return {};
+  if (typeof key === "string" && isUuid(key)) return { callId: key.toLowerCase() };
+  throw new AdminError("request-invalid", { errors: [{ where: "header/Idempotency-Key", detail: "must be a UUID" }] });
+}
+
 const tooMany = (seconds: number, credential?: FalseCredential): AdminError =>
   new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) }, credential });
 
@@ -333,10 +349,13 @@ const peerOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? 
 
 const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial<TLSSocket>).encrypted === true;
 
-function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowed: boolean): void {
+function requireSafeChannel(
+  { raw, routeOptions }: FastifyRequest,
+  { isClearAllowed, origin }: Pick<AdminApiOptions, "isClearAllowed" | "origin">,
+): void {
   if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
   // guard(false): a page of another origin changes nothing
-  if (isCrossSite(raw) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
+  if (isCrossSite(raw, origin) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
     throw new AdminError("cross-site");
   }
 }
@@ -345,16 +364,17 @@ function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowe
  * Whether a page of another origin sent the request, by `Sec-Fetch-Site`, or by `Origin` if the browser does not send
  * that header. Programs send neither.
  */
-function isCrossSite({ headers }: IncomingMessage): boolean {
+function isCrossSite({ headers }: IncomingMessage, console: string | undefined): boolean {
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
   const { origin, host } = headers;
-  return origin !== undefined && URL.parse(origin)?.host !== host;
+  // A forwarded request has the origin of the console and the host of the worker.
+  return origin !== undefined && origin !== console && URL.parse(origin)?.host !== host;
 }
 
 /** Answers other methods on the paths of routes with 405, instead of 404. */
-function refuseOtherMethods(app: FastifyInstance): void {
-  const urls = Map.groupBy(ROUTE_IDS.map(routeOf), urlOf);
+function refuseOtherMethods(app: FastifyInstance, ids: readonly RouteId[]): void {
+  const urls = Map.groupBy(ids.map(routeOf), urlOf);
   for (const [url, routes] of urls) {
     const allowed = routes.map(({ method }) => method);
     const others = HTTP_METHODS.filter((method) => !allowed.some((one) => one === method));

@@ -14,9 +14,9 @@ import { BufferedAuditLog } from "../../audit/audit.ts";
 import { issueAdminToken } from "../../access/identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
 import { createAdminApi } from "./admin-api.ts";
-import { OrderWorker } from "../../serve/order-worker.ts";
 import type { SignInPorts } from "./sign-in.ts";
 import { portsOf } from "../../operations/ports.ts";
+import { WorkerCalls } from "../../operations/worker-calls.ts";
 
 export interface AdminScene {
   readonly url: string;
@@ -66,9 +66,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const orders = new OrderWorker({ system: system(), onError });
-    connections.add("orders", () => orders.close());
-    const ports = portsOf(system(), await openAdminConnection(system(), onError, connections), () => orders.wake());
+    const ports = portsOf(system(), await openAdminConnection(system(), onError, connections));
     falseLog = new BufferedAuditLog(ports.pool, system().audit, onError, falseCredentials(system().audit));
     connections.add("false credentials", () => falseLog.close());
     api = await createAdminApi({
@@ -76,11 +74,12 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
         ...ports,
         monotonic: { now: () => (stoppedAt ?? performance.now()) + passedMs },
       },
+      calls: new WorkerCalls(system()),
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
       onFalseCredential: (cause, peer) => falseLog.record({ outcome: "denied", cause, peer }),
       onError,
-      ...(signIn && { signIn: signIn(url) }),
+      ...signedIn(signIn?.(url)),
     });
   });
   afterAll(async () => {
@@ -112,3 +111,6 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     client: async (roles, options) => createAdminClient({ url, token: await token(roles, options) }),
   };
 }
+
+const signedIn = (signIn: SignInPorts | undefined) =>
+  signIn && { signIn, origin: signIn.origin, roleFile: signIn.roleFile };

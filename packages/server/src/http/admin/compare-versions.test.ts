@@ -4,10 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../../features/src/bundle.fixture.ts";
 import { runWithBreakGlass } from "../../../../../e2e/support/command.ts";
 import type { PastEvent } from "../../../../../e2e/support/past-event.ts";
-import { findAdminOrder } from "../../access/orders/admin-orders.ts";
 import { REASON, useFeatureScene } from "./feature-scene.fixture.ts";
-import { resultOf } from "../../operations/admin-orders.ts";
-import { portsOf } from "../../operations/ports.ts";
 
 const { opened, listener, drs, fileIn, store } = useFeatureScene();
 let event: PastEvent;
@@ -93,10 +90,10 @@ describe("an analyst who compares versions of a field of high sensitivity", () =
     expect(await both.call("compareFeatures", { ...versions, case_id: own.case_id })).toMatchObject({ is_exact: true });
     const { rows } = await opened.owner.query(
       `select operation, outcome from audit_entry
-        where actor like 'gina (%' and operation in ('feature.compare', 'order.end') order by at, entry_id`,
+        where actor like 'gina (%' and operation = 'feature.compare' order by at, entry_id`,
     );
     expect(rows).toEqual([
-      { operation: "order.end", outcome: "failed" },
+      { operation: "feature.compare", outcome: "denied" },
       { operation: "feature.compare", outcome: "begun" },
       { operation: "feature.compare", outcome: "done" },
     ]);
@@ -130,25 +127,6 @@ it("a comparison without a case begins at the start of a day, so that two compar
   });
   const exact = await analyst.call("compareFeatures", { ...versions, case_id });
   expect(exact).toMatchObject({ from: after, events: 0, cells: [] });
-});
-
-it("the answer of a comparison in a case is sealed under the audit secret of its account", async () => {
-  const { system, owner } = opened;
-  const client = await listener.client(["analyst", "investigator"], { person: "karl" });
-  const covers = { account: "customer-1", category: "debugging", reason: "review 4711" } as const;
-  const { case_id } = await client.call("openCase", covers);
-  const versions = { before: "found@1", after: "found@2", purpose: "default" };
-  expect(await client.call("compareFeatures", { ...versions, case_id })).toMatchObject({ events: 1 });
-  const { rows } = await owner.query("select order_id from admin_order where person = 'karl'");
-  const { order_id } = rows[0] as { readonly order_id: string };
-  const order = await findAdminOrder(system.pool, system.clock, order_id);
-  if (!order?.result) throw new Error("the order has a result");
-  const { secret_id } = system.orders.open(order_id, "result", order.result) as { readonly secret_id: string };
-  const { rows: secrets } = await owner.query("select subject from audit_secret where secret_id = $1", [secret_id]);
-  expect(secrets).toEqual([{ subject: system.audit.subjectOf("customer-1") }]);
-  const destroyed = { findDurable: async () => undefined } as unknown as typeof system.secrets;
-  const ports = { ...portsOf(system, system), keys: async () => ({ ...system, secrets: destroyed }) };
-  expect(await resultOf(ports, order)).toMatchObject({ problem: { status: 410, code: "keys-destroyed" } });
 });
 
 it("versions are compared for events of a purpose that both definitions name", async () => {

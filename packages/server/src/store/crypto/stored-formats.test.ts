@@ -1,5 +1,5 @@
 /** Compares every stored format with the test vectors in docs/decisions, because stored data must stay readable. */
-import { createHmac, createPrivateKey } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -10,7 +10,6 @@ import { surfaceKeys } from "../audit-record/surfaces.ts";
 import { EntryCodec } from "../../lifecycle/journal/entry-codec.ts";
 import { digestOf } from "../../lifecycle/journal/journal.ts";
 import { readLatestEntry, readWatermark } from "../../lifecycle/journal/key-store-watermark.ts";
-import { PartReader } from "../../access/orders/part-codec.ts";
 import type { EventIdentity } from "../../base/ports.ts";
 import { receiptSigner, verifyReceipt } from "../../lifecycle/receipts/receipt-signer.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -61,14 +60,6 @@ interface Vectors {
     readonly opened_detail: PersonalDetail;
     readonly checkpoint: string;
     readonly checkpoint_key: string;
-  };
-  readonly order_part: {
-    readonly order_id: string;
-    readonly number: number;
-    readonly reader_public_key: string;
-    readonly reader_private_key: string;
-    readonly lines: unknown;
-    readonly sealed: string;
   };
   readonly watermarks: Readonly<Record<KeyStoreWatermark, string>>;
   readonly receipt: string;
@@ -215,13 +206,4 @@ test("the form of a checkpoint of the audit log, and of its key, does not change
   expect(formatLogKey(content.origin, key)).toBe(checkpoint_key);
   const publicKey = parseLogKey(checkpoint_key);
   expect(publicKey && verifyCheckpoint(checkpoint, publicKey)).toEqual(content);
-});
-
-test("the stored form of a part of an order's answer does not change", () => {
-  const { order_id, number, reader_public_key, reader_private_key, lines, sealed } = vectors.order_part;
-  const [x, d] = [hex(reader_public_key).toString("base64url"), hex(reader_private_key).toString("base64url")];
-  const privateKey = createPrivateKey({ key: { kty: "OKP", crv: "X25519", x, d }, format: "jwk" });
-  const reader = new PartReader(deriveKey(installation, "order sender"), privateKey);
-  expect(reader.publicKey.toString("hex")).toBe(reader_public_key);
-  expect(reader.open(order_id, number, hex(sealed))).toEqual(lines);
 });

@@ -7,9 +7,6 @@ export type Lock = (typeof LOCKS)[keyof typeof LOCKS];
 const LOCK_SESSION = sql("select pg_advisory_lock($1)", ["int8"]);
 const LOCK_SESSION_SHARED = sql("select pg_advisory_lock_shared($1)", ["int8"]);
 const TRY_LOCK = sql("select pg_try_advisory_lock($1) as is_locked", ["int8"], { is_locked: "bool" });
-const TRY_LOCK_NAMED = sql("select pg_try_advisory_lock($1::int4, hashtext($2)) as is_locked", ["int4", "text"], {
-  is_locked: "bool",
-});
 const UNLOCK_ALL = sql("select pg_advisory_unlock_all()");
 const LOCK_TRANSACTION = sql("select pg_advisory_xact_lock($1)", ["int8"]);
 const LOCK_TRANSACTION_NAMED = sql("select pg_advisory_xact_lock($1::int4, hashtext($2))", ["int4", "text"]);
@@ -42,11 +39,6 @@ export async function lockSessionShared(session: Executor, lock: Lock): Promise<
 /** Takes a lock until the end of the session, if it is free. @returns whether this call took it. */
 export async function tryLockSession(session: Executor, lock: Lock): Promise<boolean> {
   return (await query(session, TRY_LOCK, [lock])).rows[0]?.is_locked ?? false;
-}
-
-/** Takes a lock of one name until the end of the session, if it is free. @returns whether this call took it. */
-export async function tryLockSessionNamed(session: Executor, lock: Lock, name: string): Promise<boolean> {
-  return (await query(session, TRY_LOCK_NAMED, [lock, name])).rows[0]?.is_locked ?? false;
 }
 
 /** Takes a lock until the end of the transaction. */

@@ -25,11 +25,6 @@ const APPROVAL_COLUMNS = `approval_id, operation, parameters, plan, max_events, 
   obtained_by, requested_at, expires_at, used_at, mac`;
 const DRIFT_DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_by, reason, mac`;
 
-/** The columns of an order that its caller gives, and the columns that a worker changes. */
-const ADMIN_ORDER_COLUMNS = `order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256, requested_at,
-  expires_at, mac`;
-const ADMIN_ORDER_STATE_COLUMNS = "input, state, tries, started_at, checked_at, check_mac, progress, ended_at, result";
-
 /** Every column of `live_feature` and `unrestricted_feature` except the payload. */
 const FEATURE_ATTRIBUTE_COLUMNS = `account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
   app_version, schema_version, extracted_at, key_id, hold_id, erased_by, partition_purpose, restricted`;
@@ -121,12 +116,6 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     "drs_service",
     "drs_admin",
   ),
-  admin_order: {
-    drs_service: [...READ, columns("insert", ADMIN_ORDER_COLUMNS), columns("update", ADMIN_ORDER_STATE_COLUMNS)],
-    // A result that is shown once is deleted; a trigger refuses every other change of a result.
-    drs_admin: [...READ, columns("insert", ADMIN_ORDER_COLUMNS), columns("update", "result")],
-  },
-  admin_order_part: { drs_service: [...APPEND, "delete"], drs_admin: [...READ, "delete"] },
   kept_event: { drs_service: READ, drs_admin: [columns("select", ATTRIBUTES)] },
   live_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
   unrestricted_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
@@ -176,7 +165,6 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   committed_entry: [],
   delete_account_key: SERVICE_ONLY,
   delete_ended_cases: SERVICE_ONLY,
-  delete_ended_orders: SERVICE_ONLY,
   delete_erased: SERVICE_ONLY,
   delete_erased_features: SERVICE_ONLY,
   delete_expired_counts: SERVICE_ONLY,

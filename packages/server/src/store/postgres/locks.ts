@@ -36,8 +36,6 @@ export const LOCKS = {
   restrictions: 7_236_524,
   /** One transaction at a time creates a partition of feature values of a purpose, which is the second number. */
   featurePartitionCreation: 7_236_525,
-  /** One worker at a time applies orders of a route, whose hash is the second number. */
-  orders: 7_236_527,
   /** One decision about features at a time: the second one sees what the first did. */
   features: 7_236_526,
   /**

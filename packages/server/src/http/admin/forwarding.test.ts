@@ -1,0 +1,245 @@
+/** Tests of calls that a process of the admin API forwards to a worker. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { createAdminClient } from "@device-risk-signals/admin-api";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { AWAITED_LOCKS } from "../../../../../e2e/support/database.ts";
+import { until } from "../../../../../e2e/support/embedded.ts";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../../e2e/support/use-folder.ts";
+import { portsOf } from "../../operations/ports.ts";
+import { WorkerCalls } from "../../operations/worker-calls.ts";
+import { LOCKS } from "../../store/postgres/locks.ts";
+import { createAdminApi } from "./admin-api.ts";
+import { useAdminListener } from "./admin-scene.fixture.ts";
+
+const folder = useFolder();
+const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
+const worker = useAdminListener(() => scene.system);
+const ROLES = ["operator", "privacy"] as const;
+const RETENTION = "/admin/v1/retention/runs";
+/** It waits for the maintenance lock, and then ends with `key-versions-fixed`. */
+const ROTATION = "/admin/v1/keys/rotate";
+
+const servers: { readonly close: () => unknown }[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+async function listenOn(server: Server | ReturnType<typeof createTcpServer>): Promise<string> {
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A process of the admin API that is no worker. @returns its URL */
+async function startRelay(workerUrl?: string, errors: unknown[] = []): Promise<string> {
+  const api = await createAdminApi({
+    ports: portsOf(scene.system, scene.system),
+    workerUrl,
+    document: "{}",
+    isClearAllowed: true,
+    onFalseCredential: () => {},
+    onError: (error) => void errors.push(error),
+  });
+  return listenOn(createServer(api));
+}
+
+let token: string;
+let relay: string;
+beforeAll(async () => {
+  token = await worker.token(ROLES);
+  relay = await startRelay(worker.url);
+});
+
+const post = (url: string, headers: Readonly<Record<string, string>> = {}, body: object = {}): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+
+/** Holds the lock for which a rotation of keys waits, until the returned function is called. */
+async function holdMaintenance(): Promise<() => Promise<void>> {
+  const { owner } = scene;
+  await owner.query(`select pg_advisory_lock(${LOCKS.maintenance})`);
+  return async () => void (await owner.query(`select pg_advisory_unlock(${LOCKS.maintenance})`));
+}
+const isWaiting = async (): Promise<boolean> => (await scene.owner.query(`select ${AWAITED_LOCKS}`)).rowCount !== 0;
+
+describe("a process of the admin API without the login of a worker", () => {
+  it("answers as the worker does: with JSON, or with lines if the caller accepts them", async () => {
+    const plain = await post(`${relay}${RETENTION}`);
+    expect([plain.status, plain.headers.get("Content-Type")]).toEqual([200, "application/json; charset=utf-8"]);
+    const answer: unknown = await plain.json();
+    const lines = await post(`${relay}${RETENTION}`, { Accept: "application/x-ndjson" });
+    expect(lines.headers.get("Content-Type")).toContain("application/x-ndjson");
+    const last = (await lines.text()).trimEnd().split("\n").at(-1) ?? "";
+    expect(JSON.parse(last)).toEqual({ status: 200, answer });
+  });
+
+  it("answers with the problem of the worker, and its status", async () => {
+    const lift = { reason: "dispute 4711" };
+    const unknown = "holds/019a0000-0000-7000-8000-000000000000/lift";
+    const reply = await post(`${relay}/admin/v1/${unknown}`, {}, lift);
+    expect(reply.headers.get("Content-Type")).toBe("application/problem+json; charset=utf-8");
+    expect(await reply.json()).toMatchObject({ status: 404, code: "not-found" });
+  });
+
+  it("relays a stream, and ends it early if the worker ends", async () => {
+    const client = createAdminClient({ url: relay, token });
+    const refused = client.call("exportAccount", { account: "customer-1", reason: "request 17" });
+    await expect(refused).rejects.toMatchObject({ status: 400 });
+    const cut = createTcpServer((socket) => {
+      const head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
+      socket.once("data", () => socket.write(`${head}5\r\n{"a":\r\n`, () => socket.destroy()));
+      socket.on("error", () => {});
+    });
+    const url = await startRelay(await listenOn(cut));
+    const reply = await post(`${url}/admin/v1/accounts/export`, {}, { account: "customer-1", reason: "request 17" });
+    await expect(reply.text()).rejects.toThrow("terminated");
+  });
+
+  it.each([
+    ["no worker is configured", async () => undefined, "DRS_WORKER_URL names none: nothing was done"],
+    ["no worker listens", async () => "http://127.0.0.1:9", "No worker can be reached at http://127.0.0.1:9"],
+    ["the worker hangs up without an answer", hangUp, "check whether the call took effect before retrying"],
+    ["the worker ends before the result", endEarly, "check whether the call took effect before retrying"],
+  ])("answers 503 if %s", async (_, workerUrl, detail) => {
+    const errors: unknown[] = [];
+    const url = await startRelay(await workerUrl(), errors);
+    const reply = await post(`${url}${RETENTION}`);
+    expect(await reply.json()).toMatchObject({ status: 503, detail: expect.stringContaining(detail) as string });
+    expect(reply.headers.get("Retry-After")).toBe("1");
+    expect(errors).toHaveLength(1);
+  });
+
+  it("forwards the credential of its caller and nothing that names the caller, and the worker checks it", async () => {
+    const seen: string[] = [];
+    const eavesdropper = createTcpServer((socket: Socket) => {
+      socket.on("data", (chunk) => seen.push(chunk.toString()));
+      socket.on("error", () => {});
+      setTimeout(() => socket.destroy(), 50);
+    });
+    const url = await startRelay(await listenOn(eavesdropper));
+    await post(`${url}${RETENTION}`, { "X-Forwarded-For": "10.0.0.1", "X-Person": "ann", Forwarded: "for=ann" });
+    const [head = ""] = seen.join("").split("\r\n\r\n");
+    const names = head
+      .split("\r\n")
+      .slice(1)
+      .map((line) => line.split(":")[0]?.toLowerCase());
+    const sent = ["authorization", "content-type", "accept", "content-length", "host", "connection"];
+    expect(names.toSorted()).toEqual(sent.toSorted());
+    expect((await post(`${worker.url}${RETENTION}`, { Authorization: "Bearer drs_adm_no" })).status).toBe(401);
+    const analyst = await worker.token(["analyst"]);
+    expect((await post(`${worker.url}${RETENTION}`, { Authorization: `Bearer ${analyst}` })).status).toBe(403);
+    const crossSite = { "Sec-Fetch-Site": "cross-site" };
+    expect((await post(`${worker.url}${RETENTION}`, crossSite)).status).toBe(403);
+  });
+});
+
+async function hangUp(): Promise<string> {
+  return listenOn(
+    createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.destroy());
+    }),
+  );
+}
+
+async function endEarly(): Promise<string> {
+  return listenOn(
+    createServer((_, response) => {
+      response.writeHead(200, { "Content-Type": "application/x-ndjson" }).end('{"progress":"7 events"}\n');
+    }),
+  );
+}
+
+describe("a call that a worker applies", () => {
+  it("continues after its caller has left", async () => {
+    const release = await holdMaintenance();
+    const stop = new AbortController();
+    const left = fetch(`${relay}${ROTATION}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      body: "{}",
+      signal: stop.signal,
+    });
+    await until(isWaiting);
+    stop.abort();
+    await expect(left).rejects.toThrow("aborted");
+    const count = async (): Promise<number> =>
+      Number((await scene.owner.query("select from drs.audit_entry where operation = 'call.end'")).rowCount);
+    const before = await count();
+    await release();
+    await until(async () => (await count()) === before + 1);
+  });
+
+  it("ends at its time limit with a problem, and is audited as failed", async () => {
+    const { system } = scene;
+    const config = { ...system.config, service: { ...system.config.service, orderTimeoutMs: 50 } };
+    const api = await createAdminApi({
+      ports: portsOf(system, system),
+      calls: new WorkerCalls({ ...system, config }),
+      document: "{}",
+      isClearAllowed: true,
+      onFalseCredential: () => {},
+      onError: () => {},
+    });
+    const url = await listenOn(createServer(api));
+    const release = await holdMaintenance();
+    onTestFinished(release);
+    const reply = await post(`${url}${ROTATION}`);
+    expect(await reply.json()).toMatchObject({ status: 409, code: "call-timed-out" });
+    const { rows } = await scene.owner.query(
+      "select outcome from drs.audit_entry where operation = 'call.end' order by at desc limit 1",
+    );
+    expect(rows).toEqual([{ outcome: "failed" }]);
+  });
+
+  it("is rejected if the worker applies sixteen", async () => {
+    const release = await holdMaintenance();
+    const calls = Array.from({ length: 17 }, () => post(`${relay}${ROTATION}`));
+    const late = await Promise.any(
+      calls.map(async (call) => {
+        const reply = await call;
+        if (reply.status !== 429) throw new Error(`${reply.status}`);
+        return reply;
+      }),
+    );
+    expect(late.headers.get("Retry-After")).toBe("10");
+    await release();
+    expect((await Promise.all(calls)).filter(({ status }) => status === 409)).toHaveLength(16);
+  });
+
+  it("has an Idempotency-Key that is a UUID, or none", async () => {
+    const reply = await post(`${relay}${RETENTION}`, { "Idempotency-Key": "1" });
+    expect(await reply.json()).toMatchObject({ status: 400, errors: [{ where: "header/Idempotency-Key" }] });
+  });
+
+  it("of an erasure that is repeated answers with the first one, and waits for no pass", async () => {
+    const path = `${relay}/admin/v1/erasures`;
+    const erase = async (key: string, account = "gone"): Promise<unknown> =>
+      (await post(path, { "Idempotency-Key": key }, { account, reason: "request 17", unknown: true })).json();
+    const key = "019A0000-0000-7000-8000-00000000000A";
+    const first = (await erase(key)) as { readonly erasure: object };
+    expect(first).toMatchObject({ erasure: { erasure_id: key.toLowerCase() } });
+    onTestFinished(await holdMaintenance());
+    for (const again of [key, "019a0000-0000-7000-8000-00000000000b"]) {
+      expect(await erase(again)).toMatchObject({ is_needed: false, erasure: first.erasure });
+    }
+  });
+
+  it("has a key that began no erasure of another subject", async () => {
+    const erase = (account: string): Promise<Response> =>
+      post(
+        `${relay}/admin/v1/erasures`,
+        { "Idempotency-Key": "019a0000-0000-7000-8000-00000000000c" },
+        { account, reason: "request 17", unknown: true },
+      );
+    expect((await erase("first")).status).toBe(200);
+    expect(await (await erase("second")).json()).toMatchObject({ status: 409, code: "state-conflict" });
+  });
+});

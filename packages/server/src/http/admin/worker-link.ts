@@ -1,0 +1,108 @@
+/**
+ * The way from a process of the admin API to a worker: the request of the caller, with the caller's own credential. The
+ * worker checks it as if the caller had sent it to the worker.
+ */
+import { request as requestInClear, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { request as requestByTls } from "node:https";
+import { text } from "node:stream/consumers";
+import { type AdminProblem, LINES_TYPE, linesOf, type ProgressLine } from "@device-risk-signals/admin-api";
+import { OperatorError } from "../../base/errors/operator-error.ts";
+import type { Settled } from "./progress.ts";
+
+/** Maximum time to connect, in milliseconds. */
+const CONNECT_WITHIN_MS = 5_000;
+/** A worker that sends nothing for this long counts as lost. With progress it sends a line each ten seconds. */
+export const SILENT_WITHIN_MS = 120_000;
+/** What the worker needs to authenticate the caller, and to know that no page of another site calls. */
+const FORWARDED = ["authorization", "cookie", "origin", "sec-fetch-site", "content-type", "idempotency-key"] as const;
+
+export interface ForwardedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string | undefined;
+}
+
+export class WorkerLink {
+  readonly #url: URL | undefined;
+
+  /** @param url absent if none is configured; then no call is forwarded. */
+  constructor(url: string | undefined) {
+    this.#url = url === undefined ? undefined : new URL(url);
+  }
+
+  /** Calls a route that answers with progress. @throws dependency-unavailable, call-interrupted */
+  async call(request: ForwardedRequest, report: (line: string) => void): Promise<Settled> {
+    const response = await this.send(request, LINES_TYPE);
+    const { statusCode: status = 502, headers } = response;
+    try {
+      if (status !== 200) {
+        const retryAfter = headers["retry-after"];
+        const problem = JSON.parse(await text(response)) as AdminProblem;
+        return { status, problem, ...(retryAfter !== undefined && { headers: { "Retry-After": retryAfter } }) };
+      }
+      for await (const line of linesOf(response) as AsyncIterable<ProgressLine>) {
+        if ("status" in line) return line;
+        if (line.progress !== undefined) report(line.progress);
+      }
+    } catch (error) {
+      throw interrupted(error);
+    }
+    throw interrupted(undefined);
+  }
+
+  /** Sends a request. @returns the answer, whose body is not read. @throws dependency-unavailable, call-interrupted */
+  send({ method, target, headers, body }: ForwardedRequest, accept: string): Promise<IncomingMessage> {
+    const url = this.#url;
+    if (!url) {
+      const missing = "This process is no worker, and DRS_WORKER_URL names none: nothing was done.";
+      return Promise.reject(new OperatorError("dependency-unavailable", missing));
+    }
+    const isEncrypted = url.protocol === "https:";
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sent = (isEncrypted ? requestByTls : requestInClear)(new URL(target, url), {
+      method,
+      // A connection of its own for each call: a reused one may end while the request is sent, and then it is unknown
+      // whether the worker received it.
+      agent: false,
+      headers: {
+        ...Object.fromEntries(
+          FORWARDED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+        ),
+        accept,
+        ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+      },
+    });
+    let isConnected = false;
+    const late = setTimeout(() => sent.destroy(new Error("no connection in time")), CONNECT_WITHIN_MS);
+    sent.once("socket", (socket) =>
+      socket.once(isEncrypted ? "secureConnect" : "connect", () => {
+        isConnected = true;
+        clearTimeout(late);
+        sent.end(body);
+      }),
+    );
+    sent.setTimeout(SILENT_WITHIN_MS, () => sent.destroy(new Error("no answer in time")));
+    sent.once("response", resolve);
+    sent.once("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(late);
+      reject(isConnected ? interrupted(error) : unreachable(url, error));
+    });
+    return promise;
+  }
+}
+
+const unreachable = (url: URL, error: NodeJS.ErrnoException): OperatorError =>
+  new OperatorError(
+    "dependency-unavailable",
+    `No worker can be reached at ${url.origin} (${error.code ?? error.message}): nothing was done. Repeat the call later.`,
+    { cause: error },
+  );
+
+const interrupted = (cause: unknown): OperatorError =>
+  new OperatorError(
+    "call-interrupted",
+    "The worker ended or stopped answering: check whether the call took effect before retrying.",
+    { cause },
+  );

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../base/identifiers/uuidv7.ts";
 import { sourceOf } from "../base/identifiers/source-address.ts";
+import { Loop } from "../base/loop.ts";
 import type { AuditLog, IngestAudit, OnError } from "../base/ports.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { receivedAtOf } from "../store/events/read-events.ts";
@@ -140,7 +141,7 @@ export class BufferedAuditLog implements AuditLog {
   readonly #signer: AuditSigner;
   readonly #counted: CountedRequests;
   readonly #onError: OnError;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: Loop;
   #groups = new Map<string, Group>();
   #writing: Promise<void> = Promise.resolve();
 
@@ -149,8 +150,10 @@ export class BufferedAuditLog implements AuditLog {
     this.#signer = signer;
     this.#counted = counted;
     this.#onError = onError;
-    this.#timer = setInterval(() => void this.flush(false), FLUSH_EVERY_MS);
-    this.#timer.unref();
+    this.#loop = new Loop(() => this.flush(false), {
+      everyMs: FLUSH_EVERY_MS,
+      onError: (error) => onError(error, "audit write"),
+    });
   }
 
   record({ outcome, cause, account, eventId, peer }: CountedRequest): void {
@@ -175,8 +178,8 @@ export class BufferedAuditLog implements AuditLog {
    * are lost.
    */
   async close(stop?: AbortSignal): Promise<void> {
-    clearInterval(this.#timer);
     const deadline = performance.now() + CLOSE_WITHIN_MS;
+    await this.#loop.close();
     const mayRetry = (): boolean => this.#groups.size > 0 && performance.now() < deadline && stop?.aborted !== true;
     await this.flush(true);
     while (mayRetry()) {

@@ -52,8 +52,8 @@ const retire = (id: string): Promise<unknown> =>
 
 const errors: unknown[] = [];
 let fields: FieldsOfFeatures | undefined;
-afterEach(() => {
-  fields?.close();
+afterEach(async () => {
+  await fields?.close();
   errors.length = 0;
 });
 

@@ -1,5 +1,6 @@
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { Loop } from "../base/loop.ts";
 import type { AdoptedFieldSet, OnError } from "../base/ports.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { query, sql } from "../store/postgres/statement.ts";
@@ -21,24 +22,24 @@ const LATEST_DECISION = sql(
 export class FieldsOfFeatures implements AdoptedFieldSet {
   readonly #executor: Executor;
   readonly #others: AdoptedFieldSet;
-  readonly #onError: OnError;
   #paths: readonly FieldPath[] = [];
   #decision = 0;
   #joined: { readonly of: AdoptedFields; readonly all: AdoptedFields } | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  #loop: Loop | undefined;
 
-  private constructor(executor: Executor, others: AdoptedFieldSet, onError: OnError) {
+  private constructor(executor: Executor, others: AdoptedFieldSet) {
     this.#executor = executor;
     this.#others = others;
-    this.#onError = onError;
   }
 
   /** Reads the fields of the adopted features now, and again after each decision until `close` is called. */
   static async open(executor: Executor, others: AdoptedFieldSet, onError: OnError): Promise<FieldsOfFeatures> {
-    const fields = new FieldsOfFeatures(executor, others, onError);
+    const fields = new FieldsOfFeatures(executor, others);
     await fields.#look();
-    fields.#schedule();
+    fields.#loop = new Loop(() => fields.#look(), {
+      everyMs: LOOK_EVERY_MS,
+      onError: (error) => onError(error, "follow adopted features"),
+    });
     return fields;
   }
 
@@ -51,19 +52,8 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
     return this.#joined.all;
   }
 
-  close(): void {
-    this.#closed = true;
-    clearTimeout(this.#timer);
-  }
-
-  #schedule(): void {
-    if (this.#closed) return;
-    this.#timer = setTimeout(() => {
-      this.#look()
-        .catch((error: unknown) => this.#onError(error, "follow adopted features"))
-        .finally(() => this.#schedule());
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+  async close(): Promise<void> {
+    await this.#loop?.close();
   }
 
   async #look(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Attests values before their events expire: computes each again, and signs a root over the rows that agree. */
 import type pg from "pg";
 import { listEvents } from "../store/events/read-events.ts";
+import { Loop } from "../base/loop.ts";
 import type { OnError } from "../base/ports.ts";
 import { tryLockSession } from "../store/postgres/advisory-locks.ts";
 import { type DatabaseOptions, inTransaction, withClient } from "../store/postgres/database.ts";
@@ -168,30 +169,12 @@ export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<v
 const ATTESTATION = "attest features";
 
 /** Attests what expires soon. Expiry does not wait for this worker. */
-export class AttestationWorker {
-  readonly #ports: AttestDuePorts;
-  readonly #timer: NodeJS.Timeout;
-  readonly #closing = new AbortController();
-  #running: Promise<void> = Promise.resolve();
-
+export class AttestationWorker extends Loop {
   constructor(ports: AttestDuePorts) {
-    this.#ports = ports;
-    this.#timer = setInterval(() => this.#start(), LOOK_EVERY_MS);
-    this.#timer.unref();
-    this.#start();
-  }
-
-  /** Waits for the end of the current page, or for its next slow event. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #start(): void {
-    const { signal } = this.#closing;
-    this.#running = this.#running
-      .then(() => (signal.aborted ? undefined : attestDue(this.#ports, signal)))
-      .catch((error: unknown) => this.#ports.onError(error, ATTESTATION));
+    super((signal) => attestDue(ports, signal), {
+      everyMs: LOOK_EVERY_MS,
+      atOnce: true,
+      onError: (error) => ports.onError(error, ATTESTATION),
+    });
   }
 }

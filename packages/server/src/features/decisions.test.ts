@@ -154,7 +154,7 @@ describe("the fields of adopted features", () => {
     await retire("emulator@1");
     await until(async () => fields.current.paths.length === 1);
     expect(paths()).toEqual(["os_integrity.suBinaryFound"]);
-    fields.close();
+    await fields.close();
     expect(errors).toEqual([]);
   });
 });

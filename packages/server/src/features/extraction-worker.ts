@@ -1,4 +1,5 @@
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { Loop } from "../base/loop.ts";
 import { isPartitionMissing, Unavailable } from "../base/ports.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import { isTransient } from "../store/postgres/errors.ts";
@@ -37,16 +38,19 @@ export class ExtractionWorker {
   readonly #parts: WorkerParts;
   /** Aborted by `close`, with an error after which a batch stays due. */
   readonly #closing = new AbortController();
-  #wake: () => void = () => {};
-  readonly #running: Promise<void>;
+  readonly #loop: Loop;
+  #idleMs = LOOK_EVERY_MS.first;
 
   constructor(ports: WorkerPorts) {
     this.#ports = ports;
+    const onError = (error: unknown): void => {
+      if (error !== this.#closing.signal.reason) ports.onError(error, EXTRACTION);
+    };
     this.#parts = {
       runners: new LayerRunners({ signal: this.#closing.signal }),
       parserOf: createParserOf(ports.onError),
     };
-    this.#running = this.#run();
+    this.#loop = new Loop(() => this.#run(), { everyMs: AFTER_FAILURE_MS, atOnce: true, onError });
   }
 
   /**
@@ -55,27 +59,15 @@ export class ExtractionWorker {
    */
   async close(): Promise<void> {
     this.#closing.abort(new Unavailable("the worker is closing"));
-    this.#wake();
-    await this.#running;
+    await this.#loop.close();
+    await this.#parts.runners.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    let idle = LOOK_EVERY_MS.first;
-    while (!signal.aborted) {
-      const pause = await this.#work().then(
-        (hasWorked) => {
-          idle = hasWorked ? LOOK_EVERY_MS.first : Math.min(idle * 2, LOOK_EVERY_MS.last);
-          return idle;
-        },
-        (error: unknown) => {
-          if (error !== signal.reason) this.#ports.onError(error, EXTRACTION);
-          return AFTER_FAILURE_MS;
-        },
-      );
-      if (!signal.aborted) await this.#wait(pause);
-    }
-    await this.#parts.runners.close();
+  /** @returns the next pause, which gets longer while there is nothing to do. */
+  async #run(): Promise<number> {
+    const hasWorked = await this.#work();
+    this.#idleMs = hasWorked ? LOOK_EVERY_MS.first : Math.min(this.#idleMs * 2, LOOK_EVERY_MS.last);
+    return this.#idleMs;
   }
 
   /** Works until there is nothing to do. An idle worker sends one statement. @returns whether there was something. */
@@ -84,13 +76,6 @@ export class ExtractionWorker {
     let hasWorked = false;
     while (!this.#closing.signal.aborted && (await workNext({ ...this.#ports, ...this.#parts }))) hasWorked = true;
     return hasWorked;
-  }
-
-  #wait(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-      setTimeout(resolve, milliseconds).unref();
-    });
   }
 }
 

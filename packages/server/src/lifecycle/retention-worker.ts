@@ -5,6 +5,7 @@ import { finishErasures } from "./erasure/finish-erasures.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import type { DatabaseOptions } from "../store/postgres/database.ts";
 import type { Connection, Executor } from "../store/postgres/executor.ts";
+import { Loop } from "../base/loop.ts";
 import type { OnError } from "../base/ports.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
 import { type HoldState, readHoldState } from "./holds/holds.ts";
@@ -98,43 +99,22 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
 }
 
 /** Runs passes at intervals. If the server was down or was killed, its next pass does the missed work. */
-export class RetentionWorker {
-  readonly #options: WorkerOptions;
-  readonly #stopping = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-
+export class RetentionWorker extends Loop {
   constructor(options: WorkerOptions) {
-    this.#options = options;
-    this.#wait();
+    const { everyMs, onError } = options;
+    super((signal) => pass(options, signal), { everyMs, onError: (error) => onError(error, "retention pass") });
   }
+}
 
-  /** Stops the worker. Waits for the running step of a pass. */
-  async close(): Promise<void> {
-    this.#stopping.abort();
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  #wait(): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.#pass().then(() => {
-        if (!this.#stopping.signal.aborted) this.#wait();
-      });
-    }, this.#options.everyMs);
-    this.#timer.unref();
-  }
-
-  async #pass(): Promise<void> {
-    const { replay, executor, onError, onPass } = this.#options;
-    // Orders of the journal are applied before anything is deleted: a hold may be among them.
-    const pass = await replay()
-      .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
-      .catch((error: unknown) => onError(error, "retention pass"));
-    // guard(throw): overdue work is reported even if every pass fails
-    for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
-    await stateOf(executor)
-      .then((state) => onPass(state, pass?.expired))
-      .catch((error: unknown) => onError(error, "read retention state"));
-  }
+async function pass({ replay, onPass, ...options }: WorkerOptions, signal: AbortSignal): Promise<void> {
+  const { executor, onError } = options;
+  // Orders of the journal are applied before anything is deleted: a hold may be among them.
+  const result = await replay()
+    .then(() => runRetention({ ...options, actor: WORKER, signal }))
+    .catch((error: unknown) => onError(error, "retention pass"));
+  // guard(throw): overdue work is reported even if every pass fails
+  for (const { step, error } of result?.failed ?? []) onError(error, `retention pass: ${step}`);
+  await stateOf(executor)
+    .then((state) => onPass(state, result?.expired))
+    .catch((error: unknown) => onError(error, "read retention state"));
 }

@@ -1,3 +1,4 @@
+import { Loop } from "../base/loop.ts";
 import { type AssignedPurpose, BUILT_IN_PURPOSE, type OnError, type Purposes } from "../base/ports.ts";
 import { asUnavailable } from "../store/postgres/errors.ts";
 import type { Executor } from "../store/postgres/executor.ts";
@@ -13,7 +14,7 @@ const LOOK_EVERY_MS = 1_000;
 /** The active policy in memory. It is read again after another version was applied. */
 export class ActivePurposes implements Purposes {
   readonly #executor: Executor;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: Loop;
   #version = -1;
   #byType: ReadonlyMap<string, AssignedPurpose> = new Map();
   #unmapped: AssignedPurpose | undefined;
@@ -22,11 +23,10 @@ export class ActivePurposes implements Purposes {
 
   private constructor(executor: Executor, onError: OnError) {
     this.#executor = executor;
-    this.#timer = setInterval(
-      () => void this.refresh().catch((error: unknown) => onError(error, "refresh policy")),
-      LOOK_EVERY_MS,
-    );
-    this.#timer.unref();
+    this.#loop = new Loop(() => this.refresh(), {
+      everyMs: LOOK_EVERY_MS,
+      onError: (error) => onError(error, "refresh policy"),
+    });
   }
 
   /** @throws Unavailable */
@@ -36,7 +36,7 @@ export class ActivePurposes implements Purposes {
       await purposes.refresh();
       return purposes;
     } catch (error) {
-      purposes.close();
+      await purposes.close();
       throw asUnavailable(error);
     }
   }
@@ -56,8 +56,8 @@ export class ActivePurposes implements Purposes {
     return this.#looking;
   }
 
-  close(): void {
-    clearInterval(this.#timer);
+  close(): Promise<void> {
+    return this.#loop.close();
   }
 
   async #look(): Promise<void> {

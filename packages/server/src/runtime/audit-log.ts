@@ -11,6 +11,7 @@ import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.
 import type { ReviewOrder } from "../audit/reviews.ts";
 import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch, type Unverified } from "../audit/sequencer.ts";
 import { ed25519Key } from "../store/crypto/ed25519-key.ts";
+import { Loop } from "../base/loop.ts";
 import { plural } from "../base/messages/plural.ts";
 import type { OnError } from "../base/ports.ts";
 import { lockSession, tryLockSession } from "../store/postgres/advisory-locks.ts";
@@ -85,53 +86,35 @@ function reportOf({ count, entryId }: Unverified): readonly OperatorError[] {
 }
 
 /** Extends the log for a server every ten seconds, unless another server is extending it. */
-export class AuditSequencer {
-  readonly #installation: Installation;
-  readonly #watch: AuditWatch;
-  readonly #log: CheckpointSink;
-  readonly #onError: OnError;
-  readonly #timer: NodeJS.Timeout;
-  #running: Promise<void> = Promise.resolve();
-  #isRunning = false;
-
+export class AuditSequencer extends Loop {
   /** @param onCheckpoint is called with the first checkpoint of each hour. */
   constructor(installation: Installation, watch: AuditWatch, onError: OnError, onCheckpoint: (note: string) => void) {
-    this.#installation = installation;
-    this.#watch = watch;
-    this.#log = checkpointLog(onCheckpoint);
-    this.#onError = onError;
-    this.#timer = setInterval(() => this.#start(), EXTEND_EVERY_MS);
-    this.#timer.unref();
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #start(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    const report = (error: unknown): void => this.#onError(error, "checkpoint audit");
-    const failed = (error: unknown): void => {
-      this.#watch.failed(error);
-      report(error);
-    };
-    this.#running = this.#extend()
-      .then((errors) => errors.forEach(report), failed)
-      .finally(() => (this.#isRunning = false));
-  }
-
-  async #extend(): Promise<readonly unknown[]> {
-    return withOwner(this.#installation.administration, async (owner) => {
-      if (!(await tryLockSession(owner, LOCKS.auditLog))) {
-        this.#watch.passed([]);
-        return [];
-      }
-      const ports = await sequencerPorts(this.#installation);
-      const extended = await extendLog(owner, { ...ports, sinks: [...ports.sinks, this.#log] });
-      this.#watch.passed(extended.sinks.filter(({ name }) => name !== this.#log.name));
-      return [...extended.errors, ...reportOf(extended.unverified)];
+    const log = checkpointLog(onCheckpoint);
+    const report = (error: unknown): void => onError(error, "checkpoint audit");
+    super(async () => (await extendWatched(installation, watch, log)).forEach(report), {
+      everyMs: EXTEND_EVERY_MS,
+      onError: (error) => {
+        watch.failed(error);
+        report(error);
+      },
     });
   }
+}
+
+/** @returns errors of sinks, and an error if entries are unverified. */
+function extendWatched(
+  installation: Installation,
+  watch: AuditWatch,
+  log: CheckpointSink,
+): Promise<readonly unknown[]> {
+  return withOwner(installation.administration, async (owner) => {
+    if (!(await tryLockSession(owner, LOCKS.auditLog))) {
+      watch.passed([]);
+      return [];
+    }
+    const ports = await sequencerPorts(installation);
+    const extended = await extendLog(owner, { ...ports, sinks: [...ports.sinks, log] });
+    watch.passed(extended.sinks.filter(({ name }) => name !== log.name));
+    return [...extended.errors, ...reportOf(extended.unverified)];
+  });
 }

@@ -10,6 +10,7 @@ import {
   type StoredVerification,
 } from "../audit/verification-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { Loop } from "../base/loop.ts";
 import type { OnError } from "../base/ports.ts";
 import { tryLockSession } from "../store/postgres/advisory-locks.ts";
 import { withOwner } from "../store/postgres/database.ts";
@@ -25,35 +26,21 @@ const VERIFY_EVERY_MS = 86_400_000;
 export class AuditVerifier {
   readonly #installation: Installation;
   readonly #onError: OnError;
-  readonly #timers: readonly NodeJS.Timeout[];
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
-  #isRunning = false;
+  readonly #loops: readonly Loop[];
 
   constructor(installation: Installation, onError: OnError) {
     this.#installation = installation;
     this.#onError = onError;
     const report = (error: unknown): void => onError(error, "verify audit");
-    this.#timers = [
-      setInterval(() => this.#start(report), LOOK_EVERY_MS),
-      setInterval(() => void this.#schedule().catch(report), SCHEDULE_EVERY_MS),
+    this.#loops = [
+      new Loop((signal) => this.#work(signal), { everyMs: LOOK_EVERY_MS, onError: report }),
+      new Loop(() => this.#schedule(), { everyMs: SCHEDULE_EVERY_MS, onError: report }),
     ];
-    for (const timer of this.#timers) timer.unref();
   }
 
   /** Interrupts a running verification. The next worker begins it again. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  #start(report: (error: unknown) => void): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    this.#running = this.#work()
-      .catch(report)
-      .finally(() => (this.#isRunning = false));
+    await Promise.all(this.#loops.map((loop) => loop.close()));
   }
 
   /** Asks for a verification if the last one is a day old. */
@@ -65,7 +52,7 @@ export class AuditVerifier {
     if ((await listWaiting(pool, signer)).length === 0) await requestVerification(pool, signer, { by: "server" });
   }
 
-  async #work(): Promise<void> {
+  async #work(signal: AbortSignal): Promise<void> {
     const { pool, administration, audit } = this.#installation;
     const signer = audit.verifications;
     if (!(await hasWaitingRow(pool))) return;
@@ -73,15 +60,14 @@ export class AuditVerifier {
       if (!(await tryLockSession(owner, LOCKS.auditVerification))) return;
       await cleanVerifications(owner, signer);
       const [next] = await listWaiting(owner, signer);
-      if (next) await this.#verify(owner, next);
+      if (next) await this.#verify(owner, next, signal);
     });
   }
 
-  async #verify(owner: OwnerConnection, { id, request }: StoredVerification): Promise<void> {
+  async #verify(owner: OwnerConnection, { id, request }: StoredVerification, signal: AbortSignal): Promise<void> {
     const { audit, checkpointSinks: sinks, clock } = this.#installation;
     await recordProgress(owner, id, 0);
     const onProgress = (items: number): Promise<void> => recordProgress(owner, id, items);
-    const { signal } = this.#stopping;
     const result = await verifyAuditLog(
       { ...this.#installation, sinks, keys: this.#installation, onProgress, signal },
       request,

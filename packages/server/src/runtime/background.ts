@@ -2,6 +2,7 @@
 import { AttestationWorker } from "../features/attest.ts";
 import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
+import { Loop } from "../base/loop.ts";
 import type { OnError } from "../base/ports.ts";
 import { attestationSigner } from "./attestation-signer.ts";
 import { AuditWatch } from "../audit/audit-watch.ts";
@@ -79,17 +80,18 @@ export function startWork(
   opened.add("audit log", () => sequencer.close());
 }
 
-/** Regularly removes erased keys and keys of dropped partitions from memory. @param opened stops the timer. */
+/** Regularly removes erased keys and keys of dropped partitions from memory. @param opened ends this. */
 export function forgetErasedKeys(
   { sealer, featureSealer, accountKeys, clock }: Pick<System, "sealer" | "featureSealer" | "accountKeys" | "clock">,
   onError: OnError,
   opened: CloseStack,
 ): void {
-  const timer = setInterval(() => {
+  const forget = async (): Promise<void> => {
     sealer.evictKeys(clock.now());
     featureSealer.forgetKeys();
-    void accountKeys.refresh().catch((error: unknown) => onError(error, "refresh account keys"));
-  }, FORGET_EVERY_MS);
-  timer.unref();
-  opened.add("timer", () => clearInterval(timer));
+    await accountKeys.refresh();
+  };
+  const report = (error: unknown): void => onError(error, "refresh account keys");
+  const loop = new Loop(forget, { everyMs: FORGET_EVERY_MS, onError: report });
+  opened.add("erased keys in memory", () => loop.close());
 }

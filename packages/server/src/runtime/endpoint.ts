@@ -1,4 +1,5 @@
 /** An ingest core on a system. The standalone service and every embedding host use it. */
+import { Loop } from "../base/loop.ts";
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { openActions } from "../ingest/actions/actions.ts";
 import { AdoptedFieldsFile } from "../ingest/adopted-fields/adopted-fields-file.ts";
@@ -179,15 +180,12 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     opened.add("adopted fields", () => adopted.close());
   }
   forgetErasedKeys(system, onError, opened);
-  for (const timer of [
-    setInterval(
-      () => void countCompared().catch((error: unknown) => onError(error, "count compared payloads")),
-      COUNT_COMPARED_EVERY_MS,
-    ),
-    setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE_PARTITIONS)), PREPARE_EVERY_MS),
-  ]) {
-    timer.unref();
-    opened.add("timer", () => clearInterval(timer));
+  for (const [work, everyMs, operation] of [
+    [countCompared, COUNT_COMPARED_EVERY_MS, "count compared payloads"],
+    [prepare, PREPARE_EVERY_MS, PREPARE_PARTITIONS],
+  ] as const) {
+    const loop = new Loop(work, { everyMs, onError: (error) => onError(error, operation) });
+    opened.add(operation, () => loop.close());
   }
   return {
     ingest: traced(ingest, EVENTS_PATH),

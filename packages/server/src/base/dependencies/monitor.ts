@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { Loop } from "../loop.ts";
 import type { Dependency } from "./dependencies.ts";
 
 /** The pauses of a monitor after an answer, and while the dependency is down. */
@@ -24,9 +24,7 @@ export class Monitor {
   readonly #dependency: Dependency;
   readonly #probe: Probe;
   readonly #pace: Pace;
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
-  #waiting = new AbortController();
+  readonly #loop: Loop;
   /** Resolves at the end of the check that runs, or else of the next one. */
   #checked = Promise.withResolvers<undefined>();
   #isChecking = false;
@@ -36,42 +34,40 @@ export class Monitor {
     this.#probe = probe;
     this.#pace = pace;
     dependency.monitored(() => this.#check());
-    probe.onConnectionLost?.(() => this.#waiting.abort());
-    this.#running = this.#run();
+    this.#loop = new Loop((signal) => this.#ping(signal), {
+      everyMs: pace.everyMs,
+      atOnce: true,
+      onError: (error) => dependency.reportUnreachable(error),
+    });
+    probe.onConnectionLost?.(() => this.#loop.wake());
   }
 
   async close(): Promise<void> {
-    this.#stopping.abort();
-    this.#waiting.abort();
-    await this.#running;
+    await this.#loop.close();
+    this.#checked.resolve(undefined);
     await this.#probe.close();
   }
 
   /** Starts a check, unless one is running, and waits for the end of the check. */
   async #check(): Promise<void> {
-    if (!this.#isChecking) this.#waiting.abort();
+    if (!this.#isChecking) this.#loop.wake();
     await this.#checked.promise;
   }
 
-  async #run(): Promise<void> {
-    const { everyMs, retryMs } = this.#pace;
-    while (!this.#stopping.signal.aborted) {
-      this.#waiting = new AbortController();
-      const { signal } = this.#waiting;
-      this.#isChecking = true;
-      const answered = await this.#probe.ping().then(
-        () => true,
-        (error: unknown) => {
-          if (!this.#stopping.signal.aborted) this.#dependency.reportUnreachable(error);
-          return false;
-        },
-      );
-      if (answered) this.#dependency.resolve("away");
-      this.#isChecking = false;
-      this.#checked.resolve(undefined);
-      this.#checked = Promise.withResolvers();
-      await sleep(answered ? everyMs : retryMs, undefined, { signal, ref: false }).catch(() => {});
-    }
+  /** @returns the next pause. */
+  async #ping(signal: AbortSignal): Promise<number> {
+    this.#isChecking = true;
+    const answered = await this.#probe.ping().then(
+      () => true,
+      (error: unknown) => {
+        if (!signal.aborted) this.#dependency.reportUnreachable(error);
+        return false;
+      },
+    );
+    if (answered) this.#dependency.resolve("away");
+    this.#isChecking = false;
     this.#checked.resolve(undefined);
+    this.#checked = Promise.withResolvers();
+    return answered ? this.#pace.everyMs : this.#pace.retryMs;
   }
 }

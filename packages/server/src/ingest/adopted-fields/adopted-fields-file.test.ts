@@ -26,5 +26,5 @@ test("a read that hangs after the start is reported once, and the previous field
   expect(invalid).toEqual([expect.stringMatching(/no answer within 20 ms\); the 0 fields adopted before stay/)]);
   hanging.resolve({ ok: true, adopted });
   await expect.poll(() => file.current).toBe(adopted);
-  file.close();
+  await file.close();
 });

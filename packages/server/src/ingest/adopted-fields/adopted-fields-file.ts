@@ -3,6 +3,7 @@ import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopte
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import { withDeadline } from "../../base/dependencies/deadline.ts";
 import { limitHanging } from "../../base/dependencies/file-calls.ts";
+import { Loop } from "../../base/loop.ts";
 import { type AdoptedFieldSet, Unavailable } from "../../base/ports.ts";
 import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
@@ -50,8 +51,7 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
   readonly #path: string;
   readonly #read: Reader;
   #problem: string | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  #loop: Loop | undefined;
 
   private constructor(path: string, read: Reader, adopted: AdoptedFields) {
     this.#path = path;
@@ -70,24 +70,15 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
 
   follow(options: FollowOptions): void {
     options.onLook(this.current.paths.length, true);
-    this.#schedule(options);
+    this.#loop = new Loop(() => this.#look(options), {
+      everyMs: LOOK_EVERY_MS,
+      // A callback of the host may throw; the file is still read again.
+      onError: () => {},
+    });
   }
 
-  close(): void {
-    this.#closed = true;
-    clearTimeout(this.#timer);
-  }
-
-  #schedule(options: FollowOptions): void {
-    if (this.#closed) return;
-    const look = (): void => {
-      void this.#look(options)
-        // A callback of the host may throw; the file is still read again.
-        .catch(() => {})
-        .finally(() => this.#schedule(options));
-    };
-    this.#timer = setTimeout(look, LOOK_EVERY_MS);
-    this.#timer.unref();
+  async close(): Promise<void> {
+    await this.#loop?.close();
   }
 
   async #look({ onInvalid, onLook }: FollowOptions): Promise<void> {

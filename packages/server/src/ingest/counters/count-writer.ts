@@ -1,3 +1,4 @@
+import { Loop } from "../../base/loop.ts";
 import type { OnError } from "../../base/ports.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -18,16 +19,17 @@ export interface CountWriterOptions<Counts> {
 /** Writes counts at intervals, one write at a time. If a write fails, its counts are part of the next write. */
 export class CountWriter<Counts> {
   readonly #options: CountWriterOptions<Counts>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: Loop;
   #wroteAt = Number.NEGATIVE_INFINITY;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: CountWriterOptions<Counts>) {
     this.#options = options;
-    this.#timer = setInterval(() => {
-      if (performance.now() - this.#wroteAt >= options.everyMs) void this.flush();
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+    const flushIfDue = async (): Promise<void> => {
+      if (performance.now() - this.#wroteAt >= options.everyMs) await this.flush();
+    };
+    const onError = (error: unknown): void => options.onError(error, options.operation);
+    this.#loop = new Loop(flushIfDue, { everyMs: LOOK_EVERY_MS, onError });
   }
 
   flush(): Promise<void> {
@@ -37,7 +39,7 @@ export class CountWriter<Counts> {
 
   /** Writes the last counts. Never rejects. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#loop.close();
     await this.flush();
   }
 

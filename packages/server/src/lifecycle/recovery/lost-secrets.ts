@@ -31,27 +31,21 @@ const NEWEST_KEYS = sql(
 );
 const HOLDS = sql("select id from needed_hold_secrets() as needed (id)", [], { id: "uuid" });
 /**
- * The condition on a partition `p` that may contain readable events: it has not expired, and it has a secret, which is
- * created before the first event is sealed.
+ * The condition on a partition `p` that may contain readable events or feature values: it has not expired, and it has a
+ * secret, which is created before the first row is sealed.
  */
-const IS_NEEDED = `p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
-  and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity')
+const isNeeded = (retention: "raw" | "derived"): string =>
+  `p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
+  and coalesce(p.upper_bound + (select ${retention}_retention from purpose where code = p.purpose), 'infinity')
     > transaction_time()`;
 const PARTITIONS = sql(
-  `select ${PARTITION_COLUMNS}, ${PARTITION_SECRET} as id from event_partition p where ${IS_NEEDED}`,
+  `select ${PARTITION_COLUMNS}, ${PARTITION_SECRET} as id from event_partition p where ${isNeeded("raw")}`,
   [],
   { ...PARTITION_TYPES, id: "uuid" },
 );
 
-/**
- * Partitions that may contain readable feature values: they have not expired, and have a secret, which is created
- * before the first values are sealed.
- */
 const FEATURE_PARTITIONS = sql(
-  `select ${PARTITION_SECRET} as id from feature_partition p
-    where p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
-      and coalesce(p.upper_bound + (select derived_retention from purpose where code = p.purpose), 'infinity')
-        > transaction_time()`,
+  `select ${PARTITION_SECRET} as id from feature_partition p where ${isNeeded("derived")}`,
   [],
   { id: "uuid" },
 );
@@ -125,7 +119,7 @@ const FIND_USED_SECRET = partitionQuery(
   [],
   { id: "uuid" },
   (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
-      where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
+      where p.partition_id = '${partition_id}' and ${isNeeded("raw")} and exists (select from event e where ${within("e")})`,
 );
 
 /**

@@ -163,13 +163,17 @@ async function inBatches(
   }
 }
 
-const LIST_EXPIRED_PARTITIONS = sql(
-  `select ${PARTITION_COLUMNS}
-      from event_partition p join purpose u on u.code = p.purpose
-      where p.dropped_at is null and p.upper_bound + u.raw_retention <= transaction_time() order by p.upper_bound`,
-  [],
-  PARTITION_TYPES,
-);
+const listExpired = (from: string, retention: "raw" | "derived") =>
+  sql(
+    `select ${PARTITION_COLUMNS}
+      ${from} join purpose u on u.code = p.purpose
+      where p.dropped_at is null and p.upper_bound + u.${retention}_retention <= transaction_time()
+      order by p.upper_bound`,
+    [],
+    PARTITION_TYPES,
+  );
+const LIST_EXPIRED_PARTITIONS = listExpired("from event_partition p", "raw");
+const LIST_EXPIRED_FEATURE_PARTITIONS = listExpired("from feature_partition p", "derived");
 
 async function dropPartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_EXPIRED_PARTITIONS);
@@ -280,11 +284,14 @@ async function releaseCopies(connection: Connection, { pseudonymizer, signal }: 
 const DROPPED = `${PARTITION_COLUMNS}, (partition_id || later_secrets)::text[] as secrets,
   dropped_at + $1::interval > transaction_time() as is_recent`;
 const DROPPED_TYPES = { ...PARTITION_TYPES, secrets: "text[]", is_recent: "bool" } as const;
-const LIST_DROPPED_PARTITIONS = sql(
-  `select ${DROPPED} from event_partition p where dropped_at is not null and secret_destroyed_at is null`,
-  ["interval"],
-  DROPPED_TYPES,
-);
+const listDropped = (from: string) =>
+  sql(
+    `select ${DROPPED} ${from} where dropped_at is not null and secret_destroyed_at is null`,
+    ["interval"],
+    DROPPED_TYPES,
+  );
+const LIST_DROPPED_PARTITIONS = listDropped("from event_partition p");
+const LIST_DROPPED_FEATURE_PARTITIONS = listDropped("from feature_partition p");
 
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1)", ["uuid"]);
 
@@ -296,7 +303,6 @@ async function destroySecretsOf(
   executor: Executor,
   { secrets, heldDestructionDelay, signal }: ExpiryOptions,
   dropped: typeof LIST_DROPPED_PARTITIONS,
-  recordDestroyed: typeof RECORD_DESTROYED_SECRET,
 ): Promise<void> {
   const { rows } = await query(executor, dropped, [`${heldDestructionDelay} milliseconds`]);
   for (const { partition_id, secrets: ids, is_recent, ...partition } of rows) {
@@ -304,16 +310,10 @@ async function destroySecretsOf(
     // guard(false): a standby that lags may lack the copies, and open the events with this secret only
     if (is_recent && (await hasCopies(executor, partition))) continue;
     await destroyForReceipt(executor, secrets, partition_id, ids.map(partitionSecretName));
-    await query(executor, recordDestroyed, [partition_id]);
+    await query(executor, RECORD_DESTROYED_SECRET, [partition_id]);
   }
 }
 
-const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
-  `select ${PARTITION_COLUMNS} from feature_partition p join purpose u on u.code = p.purpose
-      where p.dropped_at is null and p.upper_bound + u.derived_retention <= transaction_time() order by p.upper_bound`,
-  [],
-  PARTITION_TYPES,
-);
 const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
 
 /**
@@ -341,18 +341,11 @@ async function dropFeaturePartitions(connection: Connection, options: ExpiryOpti
   });
 }
 
-const LIST_DROPPED_FEATURE_PARTITIONS = sql(
-  `select ${DROPPED} from feature_partition p where dropped_at is not null and secret_destroyed_at is null`,
-  ["interval"],
-  DROPPED_TYPES,
-);
-const RECORD_DESTROYED_FEATURE_SECRET = sql("select record_destroyed_feature_secret($1)", ["uuid"]);
-
 const destroyPartitionSecrets = (executor: Executor, options: ExpiryOptions): Promise<void> =>
-  destroySecretsOf(executor, options, LIST_DROPPED_PARTITIONS, RECORD_DESTROYED_SECRET);
+  destroySecretsOf(executor, options, LIST_DROPPED_PARTITIONS);
 
 const destroyFeatureSecrets = (executor: Executor, options: ExpiryOptions): Promise<void> =>
-  destroySecretsOf(executor, options, LIST_DROPPED_FEATURE_PARTITIONS, RECORD_DESTROYED_FEATURE_SECRET);
+  destroySecretsOf(executor, options, LIST_DROPPED_FEATURE_PARTITIONS);
 
 const LIST_PARTITIONS_OF_EXPIRED_KEYS = sql(
   `select partition_id from event_partition

@@ -194,7 +194,6 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   record_created_feature_secret: SERVICE_ONLY,
   record_created_secret: INGEST,
   record_destroyed_audit_secret: SERVICE_ONLY,
-  record_destroyed_feature_secret: SERVICE_ONLY,
   record_destroyed_hold_secret: SERVICE_ONLY,
   record_destroyed_secret: SERVICE_ONLY,
   record_ended_hold: SERVICE_ONLY,

@@ -116,8 +116,8 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
   });
 
   test.each([
-    ["transaction", /a pooler in transaction or statement mode .*Poolers in docs\/operator\.md/],
-    ["statement", /a pooler refuses start-up parameters or transactions .*Poolers in docs\/operator\.md/],
+    ["transaction", /a pooler in transaction or statement mode .*Poolers in docs\/operator\/databases\.md/],
+    ["statement", /a pooler refuses start-up parameters or transactions .*Poolers in docs\/operator\/databases\.md/],
   ])("in %s mode is refused with a sentence that says so", async (mode, sentence) => {
     const pooled = await startPooler(mode, ignored);
     const { code, stderr } = await runWithBreakGlass(pooled, "doctor");
@@ -126,7 +126,8 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
 
   test("in session mode is rejected if it refuses the settings that the server sends", async () => {
     const { code, stderr } = await runWithBreakGlass(await startPooler("session"), "doctor");
-    const sentence = /a pooler refuses start-up parameters .*ignore_startup_parameters .*Poolers in docs\/operator\.md/;
+    const sentence =
+      /a pooler refuses start-up parameters .*ignore_startup_parameters .*Poolers in docs\/operator\/databases\.md/;
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 

@@ -12,6 +12,7 @@ export const COPY_FOLDER = join(import.meta.dirname, ".pages");
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ["README.md"],
   Guides: ["docs/*.md"],
+  Operation: ["docs/operator/*.md"],
   Privacy: ["docs/privacy/*.md"],
   Packages: ["packages/*/README.md", "examples/*/README.md"],
   Decisions: ["docs/decisions/*.md"],

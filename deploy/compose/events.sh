@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates the logins of docs/operator.md. The image of PostgreSQL runs this file once, when the data folder is empty.
+# Creates the logins of docs/operator/databases.md. The image of PostgreSQL runs this file once, when the data folder is empty.
 set -eu
 psql --username=postgres --set=ON_ERROR_STOP=1 \
   --set=owner="$(cat /run/secrets/owner-password)" --set=app="$(cat /run/secrets/app-password)" <<'SQL'

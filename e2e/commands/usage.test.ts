@@ -1,5 +1,5 @@
 /** Tests of the help of each command, of wrong usage, and of exit codes. */
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -27,13 +27,25 @@ describe("the command drs", () => {
     expect(examples).toMatch(new RegExp(`^ {2}\\$ (DRS_\\w+=\\S+ )*drs ${name}`));
   });
 
-  test("has every command in docs/operator.md, which lists no other command", () => {
-    const page = readFileSync(join(import.meta.dirname, "../../docs/operator.md"), "utf8");
-    const listed = [...page.matchAll(/^\| `drs ([a-z-]+)` +\|([^|]*)\|/gm)].flatMap(([, group = "", inner = ""]) => {
-      const names = [...inner.matchAll(/`([^`]+)`/g)].map(([, name]) => `${group} ${name}`);
-      return names.length > 0 ? names : [group];
-    });
-    expect(listed.toSorted()).toEqual(leafCommands().toSorted());
+  test("has every command that the pages show", () => {
+    const root = join(import.meta.dirname, "../..");
+    const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root });
+    const leaves = new Set(leafCommands());
+    const groups = new Set([...leaves].map((name) => name.split(" ")[0]));
+    const unknown = pages.flatMap((page) =>
+      [
+        ...readFileSync(join(root, page), "utf8").matchAll(
+          /(?:npx |`|^ *)drs ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?(?: ([a-z][a-z-]*))?/gm,
+        ),
+      ]
+        .map(([, ...words]) => words.filter((word) => word !== undefined))
+        .filter(([group = "", ...rest]) => {
+          const isGroup = groups.has(group) && rest.length === 0;
+          return !isGroup && ![1, 2, 3].some((length) => leaves.has([group, ...rest].slice(0, length).join(" ")));
+        })
+        .map((words) => `${page}: drs ${words.join(" ")}`),
+    );
+    expect(unknown).toEqual([]);
   });
 
   const wrong: string[][] = [

@@ -22,7 +22,7 @@ export function databaseRolesPage(): string {
 # Roles of the events' database
 
 \`drs migrate\` creates these roles and grants them exactly what the tables list. A role owns nothing.
-[Database and logins](operator.md#database-and-logins) says which login gets which role.
+[Database and logins](operator/databases.md#logins-of-the-events) says which login gets which role.
 
 | role | for |
 | --- | --- |

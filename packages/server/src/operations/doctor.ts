@@ -228,7 +228,7 @@ async function separationFinding({ pool, audit }: Installation): Promise<Finding
   const hasKeys = Object.keys(audit.replaced).length > 0;
   if (hasLogins && !hasKeys) described.push("each process has the MAC keys of all surfaces (DRS_AUDIT_KEY_FILE)");
   const isSeparated = hasLogins && hasKeys;
-  const advice = isSeparated ? "" : ": see Separate the surfaces in docs/operator.md";
+  const advice = isSeparated ? "" : ": see Separate the surfaces in docs/operator/databases.md";
   return {
     what: "separation",
     ok: true,

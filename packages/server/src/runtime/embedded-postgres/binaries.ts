@@ -12,7 +12,7 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-/** The major version of the binaries. When it changes, operators must upgrade their clusters (docs/operator.md). */
+/** The major version of the binaries. When it changes, operators must upgrade their clusters (docs/operator/upgrade.md). */
 const MAJOR = "18";
 const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: "linux", darwin: "darwin", win32: "windows" };
 

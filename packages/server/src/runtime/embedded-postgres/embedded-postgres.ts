@@ -182,7 +182,7 @@ export class EmbeddedPostgres {
       throw new OperatorError(
         "data-directory-unusable",
         `${this.#cluster} is a cluster of PostgreSQL ${version.trim()}, and this server carries ${major}: ` +
-          "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
+          "dump it with the old version and restore it with this one (docs/operator/upgrade.md)",
       );
     }
     // The cluster is made under a random name and then renamed. If two servers start together, one uses the cluster of

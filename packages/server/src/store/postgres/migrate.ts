@@ -191,7 +191,7 @@ export async function migrate(owner: DatabaseOptions, logins: readonly LoginRole
       ? new OperatorError(
           "owner-login-needed",
           `the login may not create the schema or grant the roles ${ROLE_NAMES.join(", ")}: name one that may in ` +
-            "DRS_MIGRATION_DATABASE_URL, or create them by hand (docs/operator.md)",
+            "DRS_MIGRATION_DATABASE_URL, or create them by hand (docs/operator/databases.md)",
           { cause: error },
         )
       : error;

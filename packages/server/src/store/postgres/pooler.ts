@@ -29,7 +29,7 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
     throw new OperatorError(
       "pooler-unsupported",
       "a pooler refuses start-up parameters or transactions of this server: set pool_mode = session, and name options, " +
-        "statement_timeout and idle_in_transaction_session_timeout in ignore_startup_parameters (Poolers in docs/operator.md)",
+        "statement_timeout and idle_in_transaction_session_timeout in ignore_startup_parameters (Poolers in docs/operator/databases.md)",
       { cause: error },
     );
   });
@@ -49,7 +49,7 @@ async function requireApart(first: BoundedClient, second: BoundedClient): Promis
   throw new OperatorError(
     "pooler-unsupported",
     "a pooler in transaction or statement mode is between server and database, which breaks locks and prepared " +
-      "statements: name the database itself, or set pool_mode = session (Poolers in docs/operator.md)",
+      "statements: name the database itself, or set pool_mode = session (Poolers in docs/operator/databases.md)",
   );
 }
 

@@ -303,7 +303,7 @@ export async function requireSettings(
     throw new OperatorError(
       "pooler-unsupported",
       `a pooler drops settings of the server's connections (${values}): set them for the login, as Poolers in ` +
-        "docs/operator.md says",
+        "docs/operator/databases.md says",
     );
   }
   const refused = differing(REQUIRED).find(([name]) => !(isReadOnly && name === "default_transaction_read_only"));

@@ -157,6 +157,8 @@ function addRoute(
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
       if (route.appliedBy !== "worker") return answer(reply, route, await perform(id, { ...call, input }), onError);
       const leave = calls?.enter();
+      // guard(drop): who forwards a call writes from which address it came, which the worker does not see
+      if (!calls) await auditForwarding(call, id);
       if (!hasProgress(route)) {
         if (!calls) return relay(reply, await link.send(forwarded(request), LINES_TYPE));
         reply.raw.once("close", () => leave?.()).setTimeout(SILENT_WITHIN_MS, () => reply.raw.destroy());
@@ -229,6 +231,11 @@ async function settle(work: () => Promise<Settled>, onError: OnError): Promise<S
     if (unexpected !== undefined) onError(unexpected, "admin request");
     return { status: shown.problem.status, problem: shown.problem, headers: shown.headers };
   }
+}
+
+async function auditForwarding({ ports, caller }: Admitted["call"], id: RouteId): Promise<void> {
+  const entry = { operation: "call.forward", outcome: "done", detail: { of: routeOf(id).operation } };
+  await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), ...entry });
 }
 
 const forwarded = ({ method, raw, headers, body }: FastifyRequest): ForwardedRequest => ({

@@ -8,6 +8,7 @@ import { AWAITED_LOCKS } from "../../../../../e2e/support/database.ts";
 import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
+import { listAudit } from "../../audit/audit.ts";
 import { portsOf } from "../../operations/ports.ts";
 import { WorkerCalls } from "../../operations/worker-calls.ts";
 import { LOCKS } from "../../store/postgres/locks.ts";
@@ -72,6 +73,11 @@ const isWaiting = async (): Promise<boolean> => (await scene.owner.query(`select
 describe("a process of the admin API without the login of a worker", () => {
   it("answers as the worker does: with JSON, or with lines if the caller accepts them", async () => {
     const plain = await post(`${relay}${RETENTION}`);
+    const [entry] = await listAudit(scene.system.pool, () => scene.system.secrets, {
+      operation: "call.forward",
+      limit: 1,
+    });
+    expect(entry).toMatchObject({ outcome: "done", detail: { of: "retention.run", source: "127.0.0.1" } });
     expect([plain.status, plain.headers.get("Content-Type")]).toEqual([200, "application/json; charset=utf-8"]);
     const answer: unknown = await plain.json();
     const lines = await post(`${relay}${RETENTION}`, { Accept: "application/x-ndjson" });

@@ -101,7 +101,6 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
   "receipt get": [NO_ID],
   "approval show": [NO_ID],
-  "order show": [NO_ID],
   "approval approve": [NO_ID],
   "approval deny": [NO_ID],
   "approval withdraw": [NO_ID],

@@ -1,14 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  CompactRange,
-  consistencyRanges,
-  hashRanges,
-  inclusionRanges,
-  leafHash,
-  verifyConsistency,
-  verifyInclusion,
-} from "./merkle.ts";
+import { CompactRange, consistencyRanges, hashRanges, inclusionRanges, leafHash, nodeHash } from "./merkle.ts";
 
 /** Leaves and roots of the reference implementation of RFC 6962. */
 const LEAVES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
@@ -127,3 +119,54 @@ describe("a consistency proof", () => {
     );
   });
 });
+
+/** RFC 9162, section 2.1.3.2. */
+function verifyInclusion(leaf: Buffer, index: number, size: number, proof: readonly Buffer[], root: Buffer): boolean {
+  if (index >= size) return false;
+  let [node, last, hash] = [index, size - 1, leaf];
+  for (const sibling of proof) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      hash = nodeHash(sibling, hash);
+      [node, last] = skipRightEdge(node, last);
+    } else {
+      hash = nodeHash(hash, sibling);
+    }
+    [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  }
+  return last === 0 && hash.equals(root);
+}
+
+/** RFC 9162, section 2.1.4.2. */
+function verifyConsistency(
+  first: { readonly size: number; readonly root: Buffer },
+  second: { readonly size: number; readonly root: Buffer },
+  proof: readonly Buffer[],
+): boolean {
+  if (first.size > second.size || first.size === 0) return false;
+  if (first.size === second.size) return proof.length === 0 && first.root.equals(second.root);
+  const isPerfect = Number.isInteger(Math.log2(first.size));
+  const [seed, ...siblings] = isPerfect ? [first.root, ...proof] : proof;
+  if (!seed) return false;
+  let [node, last] = [first.size - 1, second.size - 1];
+  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  let [of1, of2] = [seed, seed];
+  for (const sibling of siblings) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      [of1, of2] = [nodeHash(sibling, of1), nodeHash(sibling, of2)];
+      [node, last] = skipRightEdge(node, last);
+    } else {
+      of2 = nodeHash(of2, sibling);
+    }
+    [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  }
+  return last === 0 && of1.equals(first.root) && of2.equals(second.root);
+}
+
+/** A last node without a sibling moves up unchanged, until it has one. */
+function skipRightEdge(node: number, last: number): [number, number] {
+  let [at, end] = [node, last];
+  while (at % 2 === 0 && at !== 0) [at, end] = [at / 2, Math.floor(end / 2)];
+  return [at, end];
+}

@@ -1,6 +1,7 @@
 import { deriveKey } from "../store/crypto/derive-key.ts";
 import type { NumberedIds } from "../store/crypto/numbered-ids.ts";
 import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
+import { isMacOf } from "../store/crypto/mac.ts";
 import { RowSigner } from "../store/crypto/row-signer.ts";
 import type { Secrets } from "../store/crypto/secrets.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
@@ -12,7 +13,7 @@ import {
   type SignedEntry,
   type SurfaceKey,
 } from "../store/audit-record/lane.ts";
-import { macOf, type SignedRecord, type Surface, SURFACES } from "../store/audit-record/record.ts";
+import { type SignedRecord, type Surface, SURFACES } from "../store/audit-record/record.ts";
 import { type KeyRing, surfaceKeys, surfaceOf, type SurfaceKeys } from "../store/audit-record/surfaces.ts";
 
 /** An account and its keyed MAC. */
@@ -85,7 +86,7 @@ export class AuditSigner {
   isOwn(surface: Surface, { bytes, mac }: SignedRecord): boolean {
     const [, ...earlier] = this.replaced[surface] ?? [];
     const keys = [...earlier, this.surfaces[surface]];
-    return keys.some((key) => key && macOf(key, bytes).equals(mac));
+    return keys.some((key) => key && isMacOf(key, bytes, mac));
   }
 
   /** @throws key-file-unusable if a key of the surfaces is missing. */

@@ -99,7 +99,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     accountKeys,
     pseudonymizer,
     audit: new AuditSigner(installation, pseudonymizer, secrets, clock, surfaceKeys),
-    adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
+    adminSessions: new AdminSessions(new RowSigner(deriveKey(installation, "admin sessions"))),
     approvals: new Approvals(new ApprovalSigner(new RowSigner(deriveKey(installation, "approvals")))),
     driftDecisions: new DriftDecisions(new RowSigner(deriveKey(installation, "drift decisions"))),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),

@@ -1,7 +1,8 @@
 /** Sessions of people who signed in: console sessions with a cookie, and sessions of `drs login` with a token. */
-import { createHash, createHmac, type KeyObject, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Role } from "@device-risk-signals/admin-api";
 import type { Clock } from "../../base/ports.ts";
+import type { RowSigner, SignedValues } from "../../store/crypto/row-signer.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import { instant } from "../../store/postgres/instant.ts";
 import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../../store/postgres/keyset.ts";
@@ -201,10 +202,10 @@ export async function endWiderSessions(
  * user of the database can't forge a session or change its roles.
  */
 export class AdminSessions {
-  readonly #key: KeyObject;
+  readonly #signer: RowSigner;
 
-  constructor(key: KeyObject) {
-    this.#key = key;
+  constructor(signer: RowSigner) {
+    this.#signer = signer;
   }
 
   /**
@@ -239,7 +240,7 @@ export class AdminSessions {
       codeChallenge,
       nowOf(clock),
       expiresAt,
-      this.#mac(hash, kind, session, codeChallenge),
+      this.#signer.sign(signedValues(hash, kind, session, codeChallenge)),
     ]);
     return { ...session, secret };
   }
@@ -298,27 +299,19 @@ export class AdminSessions {
       authenticatedAt: row.authenticated_at,
       expiresAt: row.expires_at,
     };
-    const mac = this.#mac(hash, kind, session, row.code_challenge);
     // guard(true): a session that a login of the database wrote is refused
-    return timingSafeEqual(mac, row.mac) ? session : undefined;
+    return this.#signer.isSigned(signedValues(hash, kind, session, row.code_challenge), row.mac) ? session : undefined;
   }
+}
 
-  #mac(hash: Buffer, kind: SessionKind, session: AdminSession, codeChallenge: string | null): Buffer {
-    const { sessionId, person, identity, roles, grants, authenticatedAt, expiresAt } = session;
-    const record = [
-      hash.toString("hex"),
-      kind,
-      sessionId,
-      person,
-      identity,
-      roles,
-      grants,
-      authenticatedAt,
-      expiresAt,
-      codeChallenge,
-    ];
-    return createHmac("sha256", this.#key).update(JSON.stringify(record)).digest();
-  }
+function signedValues(
+  hash: Buffer,
+  kind: SessionKind,
+  { sessionId, person, identity, roles, grants, authenticatedAt, expiresAt }: AdminSession,
+  codeChallenge: string | null,
+): SignedValues {
+  const values = [kind, sessionId, person, identity, roles, grants, authenticatedAt, expiresAt, codeChallenge];
+  return [hash.toString("hex"), ...values];
 }
 
 interface SessionRow {

@@ -2,8 +2,9 @@
  * Changes of the MAC keys of surfaces. An entry records each change, and later entries with a replaced key are
  * rejected.
  */
-import { type KeyObject, timingSafeEqual } from "node:crypto";
-import { macOf, type SignedRecord, type Surface, SURFACES } from "../../store/audit-record/record.ts";
+import type { KeyObject } from "node:crypto";
+import { isMacOf } from "../../store/crypto/mac.ts";
+import { type SignedRecord, type Surface, SURFACES } from "../../store/audit-record/record.ts";
 import { type KeyRing, surfaceKeyId, type SurfaceKeys } from "../../store/audit-record/surfaces.ts";
 
 /**
@@ -128,6 +129,4 @@ export class ActiveKeys {
 }
 
 const signerOf = ({ keys }: Ring, { bytes, mac }: SignedRecord): number =>
-  keys.findLastIndex((key) => isEqual(macOf(key, bytes), mac));
-
-const isEqual = (one: Buffer, other: Buffer): boolean => one.length === other.length && timingSafeEqual(one, other);
+  keys.findLastIndex((key) => isMacOf(key, bytes, mac));

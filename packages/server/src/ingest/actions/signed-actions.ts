@@ -1,6 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { LIMITS } from "@device-risk-signals/contract";
 import type { ActionRefusal, ActionRegistry, Clock, RegisteredAction } from "../../base/ports.ts";
+import { macOf } from "../../store/crypto/mac.ts";
 
 const SIGNED_ID_PREFIX = "v1.";
 const TAG_BYTES = 18;
@@ -78,10 +79,9 @@ function verify(
 }
 
 function tagOf(secret: string, account: string, signed: string): string {
-  const mac = createHmac("sha256", secret)
-    .update(JSON.stringify([account, signed]))
-    .digest();
-  return mac.subarray(0, TAG_BYTES).toString("base64url");
+  return macOf(secret, JSON.stringify([account, signed]))
+    .subarray(0, TAG_BYTES)
+    .toString("base64url");
 }
 
 function sessionDigest(sessionId: string): string {

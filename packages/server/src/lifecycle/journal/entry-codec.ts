@@ -1,5 +1,6 @@
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { hasCode, OperatorError } from "../../base/errors/operator-error.ts";
+import { isMacOf, macOf } from "../../store/crypto/mac.ts";
 import {
   type AcceptedLoss,
   ERASURE_KINDS,
@@ -31,7 +32,7 @@ export class EntryCodec {
 
   encode(entry: JournalEntry | AcceptedLoss): string {
     const signed = JSON.stringify(entry).slice(0, -1);
-    return `${signed},"mac":"${this.#mac(signed)}"}\n`;
+    return `${signed},"mac":"${macOf(this.#key, signed).toString("hex")}"}\n`;
   }
 
   /** @throws journal-damaged, or journal-foreign if the text belongs to another installation. */
@@ -62,14 +63,8 @@ export class EntryCodec {
     const fields = parse(`${signed}}`);
     if (fields === undefined) throw damaged(sequence, "is not readable");
     if (fields.installation !== this.installation) throw createJournalForeignError(sequence);
-    if (!timingSafeEqual(Buffer.from(mac, "hex"), Buffer.from(this.#mac(signed), "hex"))) {
-      throw damaged(sequence, "was changed");
-    }
+    if (!isMacOf(this.#key, signed, Buffer.from(mac, "hex"))) throw damaged(sequence, "was changed");
     return fields;
-  }
-
-  #mac(signed: string): string {
-    return createHmac("sha256", this.#key).update(signed).digest("hex");
   }
 }
 

@@ -1,8 +1,8 @@
 /** Checks that the key store belongs to the database. */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Executor } from "../../store/postgres/executor.ts";
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import { deriveKey } from "../../store/crypto/derive-key.ts";
+import { isMacOf, macOf } from "../../store/crypto/mac.ts";
 import { findLostSecrets } from "./lost-secrets.ts";
 import type { Secrets } from "../../store/crypto/secrets.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
@@ -58,10 +58,10 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
     );
   }
   const secret = existing ?? (await secrets.findOrCreate(name));
-  const check = createHmac("sha256", deriveKey(secret, "installation check")).update("installation check").digest();
+  const key = deriveKey(secret, "installation check");
   if (!installation.key_check) {
-    await query(executor, SET_KEY_CHECK, [check]);
-  } else if (!timingSafeEqual(check, installation.key_check)) {
+    await query(executor, SET_KEY_CHECK, [macOf(key, "installation check")]);
+  } else if (!isMacOf(key, "installation check", installation.key_check)) {
     throw new OperatorError(
       "key-store-mismatch",
       "the key store's secret is not the one that this database was used with",

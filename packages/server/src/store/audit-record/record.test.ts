@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ingested, INGEST, read } from "../../audit/log/log.fixture.ts";
-import { type AuditRecord, decodeRecord, encodeRecord, macOf, signRecord, SURFACES } from "./record.ts";
+import { type AuditRecord, decodeRecord, encodeRecord, signRecord, SURFACES } from "./record.ts";
+import { macOf } from "../crypto/mac.ts";
 
 const uuid = fc.uuid();
 const text = fc.string({ unit: "grapheme", maxLength: 40 });

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { createHmac, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { macOf } from "../crypto/mac.ts";
 
 /** A part of the system that writes entries with a MAC key of its own. */
 export type Surface = "ingest" | "admin" | "worker" | "direct";
@@ -240,9 +241,7 @@ function splitFields(encoded: Buffer): (Buffer | undefined)[] | undefined {
   return at === encoded.length ? fields : undefined;
 }
 
-/** HMAC-SHA-256 (RFC 2104) of a record's bytes. @param key of the record's surface. */
-export const macOf = (key: KeyObject, encoded: Buffer): Buffer => createHmac("sha256", key).update(encoded).digest();
-
+/** @param key of the record's surface. */
 export function signRecord(key: KeyObject, record: AuditRecord): SignedRecord {
   const encoded = encodeRecord(record);
   return { bytes: encoded, mac: macOf(key, encoded) };

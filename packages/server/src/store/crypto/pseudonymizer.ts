@@ -1,4 +1,5 @@
-import { createHmac, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { macOf } from "./mac.ts";
 
 const MAC_BYTES = 16;
 const ID_BYTES = 16;
@@ -71,9 +72,7 @@ export class Pseudonymizer {
 
   /** Names can't contain U+0000, so two different lists never give the same text. */
   #mac(use: string, ...names: readonly string[]): Buffer {
-    return createHmac("sha256", this.#key)
-      .update([use, ...names].join("\0"))
-      .digest();
+    return macOf(this.#key, [use, ...names].join("\0"));
   }
 }
 

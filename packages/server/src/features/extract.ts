@@ -125,41 +125,51 @@ export async function extract(
     startErrors,
     isBackfill: options.runId !== undefined,
   };
-  type Slice = ReturnType<typeof openForFeatures>;
-  const openSlice = async (at: number): Slice =>
-    openForFeatures(ports.sealer, await readEvents(transaction, eventsWithLayer.slice(at, at + SLICE_SIZE)), parse);
-  const openAhead = (at: number): Slice => {
-    const slice = openSlice(at);
+  const openSlice = async (slice: readonly DueEvent[]): Slice =>
+    openForFeatures(ports.sealer, await readEvents(transaction, slice), parse);
+  for await (const slice of openAhead(eventsWithLayer, openSlice)) {
+    const opened: OpenedEvent[] = [];
+    for (const one of slice) {
+      if ("parsed" in one) opened.push(one);
+      else collected.failures.push(...failuresOf(one.event, layers, one.reason));
+    }
+    const assigned = await assign(opened);
+    for (const layer of layers) {
+      const own = assigned.get(layer.layer) ?? [];
+      if (own.length > 0) await computeLayer(computation, layer, own);
+    }
+  }
+  const stored = await store(transaction, ports, collected, computation.coverage, options.runId);
+  const { slow, waiting, errors } = collected;
+  return { ...stored, slow, waiting, errors: [...errors.values()] };
+}
+
+type Slice = ReturnType<typeof openForFeatures>;
+
+/** Opens events in slices. The next slice is read and opened while the programs compute this one. */
+async function* openAhead(
+  events: readonly DueEvent[],
+  open: (slice: readonly DueEvent[]) => Slice,
+): AsyncGenerator<Awaited<Slice>> {
+  const openAt = (at: number): Slice => {
+    const slice = open(events.slice(at, at + SLICE_SIZE));
     // The rejection is handled where the slice is awaited. Without a handler here, an earlier rejection would end the
     // process.
     // guard(drop): a slice that can't be read fails its extraction alone
     slice.catch(() => {});
     return slice;
   };
-  let next = openAhead(0);
+  let next = openAt(0);
   try {
-    for (let at = 0; at < eventsWithLayer.length; at += SLICE_SIZE) {
+    for (let at = 0; at < events.length; at += SLICE_SIZE) {
       const slice = await next;
-      // The next slice is read and opened while the programs compute this one.
-      next = openAhead(at + SLICE_SIZE);
-      const opened: OpenedEvent[] = [];
-      for (const one of slice) {
-        if ("parsed" in one) opened.push(one);
-        else collected.failures.push(...failuresOf(one.event, layers, one.reason));
-      }
-      const assigned = await assign(opened);
-      for (const layer of layers) {
-        const own = assigned.get(layer.layer) ?? [];
-        if (own.length > 0) await computeLayer(computation, layer, own);
-      }
+      next = openAt(at + SLICE_SIZE);
+      yield slice;
     }
   } finally {
     // The next slice must not run statements after the end of the transaction.
     await next.catch(() => {});
   }
-  const stored = await store(transaction, ports, collected, computation.coverage, options.runId);
-  const { slow, waiting, errors } = collected;
-  return { ...stored, slow, waiting, errors: [...errors.values()] };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { QueryResult } from "pg";
+import type pg from "pg";
 import { Unavailable } from "../../base/ports.ts";
 import { type DatabaseOptions, inTransaction, openPool } from "../postgres/database.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
@@ -62,6 +62,15 @@ const INSERT_SECRET = sql("insert into drs_keys.secret (id, wrapped) values ($1,
   "bytea",
 ]);
 
+async function prepare(pool: pg.Pool): Promise<void> {
+  await requireSettings(pool);
+  if ((await query(pool, IS_PREPARED)).rowCount === 1) return;
+  await inTransaction(pool, async (executor) => {
+    await lockTransaction(executor, LOCKS.keyStoreSchema);
+    await executor.query(SCHEMA);
+  });
+}
+
 /**
  * Keeps secrets in a PostgreSQL that is not the events' database.
  * @param isReadOnly whether nothing is written and no table is made.
@@ -75,22 +84,14 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   const run = <Values extends readonly unknown[], Row>(
     statement: Statement<Values, Row>,
     ...values: ParametersOf<Values>
-  ): Promise<QueryResult<Row & object>> => query(pool, statement, ...values).catch(unavailable);
+  ): Promise<pg.QueryResult<Row & object>> => query(pool, statement, ...values).catch(unavailable);
   const read = async (id: string): Promise<Buffer | undefined> => {
     return (await run(READ_SECRET, [id])).rows[0]?.wrapped;
   };
-  const prepare = async (): Promise<void> => {
-    await requireSettings(pool).catch(unavailable);
-    if ((await run(IS_PREPARED)).rowCount === 1) return;
-    await inTransaction(pool, async (executor) => {
-      await lockTransaction(executor, LOCKS.keyStoreSchema);
-      await executor.query(SCHEMA);
-    }).catch(unavailable);
-  };
   if (!isReadOnly) {
-    await prepare().catch(async (error: unknown) => {
+    await prepare(pool).catch(async (error: unknown) => {
       await pool.end();
-      throw error;
+      return unavailable(error);
     });
   }
   return {

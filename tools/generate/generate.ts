@@ -1,6 +1,6 @@
 /**
  * Writes every generated file and section. The sources are the contract, the admin API, the settings, the error codes,
- * the grants of the database, the example policy and the list of wings. With `--check` it writes no file, and if a
+ * the metrics, the grants of the database, the example policy and the list of wings. With `--check` it writes no file, and if a
  * file is outdated, it prints the name of the file and exits with code 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -16,6 +16,8 @@ import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
 import { fieldIndex } from "./field-index.ts";
 import { withLayoutSection } from "./layout-section.ts";
+import { metricsPage, serverMetrics } from "./metrics-page.ts";
+import { alertRules, dashboard } from "./monitoring.ts";
 import { readPolicy } from "../../packages/server/src/purposes/read-policy.ts";
 import { recordOfProcessing } from "../../packages/server/src/purposes/record-of-processing.ts";
 import { permissionsPage } from "./permissions-page.ts";
@@ -62,6 +64,10 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("docs/database-roles.md", databaseRolesPage());
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
+  files.set("docs/metrics.md", metricsPage());
+  const alerts = await readFile(join(root, "docs/operator/alerts.md"), "utf8");
+  files.set("deploy/monitoring/alerts.yaml", alertRules(alerts, serverMetrics()));
+  files.set("deploy/monitoring/dashboard.json", await json(dashboard(serverMetrics())));
   files.set("packages/server/src/base/config/options.ts", endpointOptions());
   files.set(".gitattributes", attributesOf([...files.keys()]));
   files.set("docs/architecture.md", withLayoutSection(await readFile(join(root, "docs/architecture.md"), "utf8")));

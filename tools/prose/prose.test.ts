@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createLinter } from "./lint.ts";
+import { createLinter } from "./prose.ts";
 import { TERMS } from "./terms.ts";
 
 const lint = await createLinter();
 const messagesOf = async (path: string, source: string): Promise<string[]> =>
-  (await lint(path, source)).map(({ line, message }) => `${line}: ${message}`);
+  lint(path, source).map(({ line, message }) => `${line}: ${message}`);
 
 test.each(TERMS.flatMap(({ avoid, write }) => avoid.map((phrase) => [phrase, write])))(
   "the phrase %j is reported with its replacement",

@@ -5,8 +5,13 @@
  * canonical comparison, no freshness, no actions.
  */
 import { randomUUID } from "node:crypto";
-import express from "express";
+import { createRequire } from "node:module";
+import type { Express, RequestHandler } from "express";
 import pg from "pg";
+
+// Only `tools` installs Express.
+const require = createRequire(new URL("../../tools/package.json", import.meta.url));
+const express = require("express") as (() => Express) & { json(options: object): RequestHandler };
 
 const SCHEMA = `
   create table device_signal_event (

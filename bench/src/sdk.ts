@@ -13,7 +13,7 @@ import { osIntegrityAndroid } from "../../packages/react-native/src/judgement/os
 import { sampleEvent } from "../../packages/react-native/src/jest/mock.ts";
 import { median } from "./median.ts";
 
-const require = createRequire(import.meta.url);
+const require = createRequire(new URL("../../tools/package.json", import.meta.url));
 const packages = join(import.meta.dirname, "../../packages");
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

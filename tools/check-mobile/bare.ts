@@ -25,13 +25,13 @@ export async function checkBareApp(
 ): Promise<void> {
   cpSync(APP, folder, { recursive: true });
   const installed = await suite.check("bare app: React Native's template with the packages installs", async () => {
-    await runner.install();
+    writeManifest(folder);
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
+    await runner.must("npm", "install", ...flags, ...tarballs);
     cpSync(join(folder, "node_modules/@react-native-community/template/template"), folder, {
       recursive: true,
       filter: (path) => !/\/(package\.json|jest\.config\.js|index\.js|App\.tsx|__tests__)$/.test(path),
     });
-    const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-    await runner.must("npm", "install", ...flags, ...tarballs);
   });
   if (!installed) return;
   await checkDoctor(suite, folder, runner);
@@ -48,6 +48,21 @@ export async function checkBareApp(
     match(readFileSync(join(folder, "bundle.js"), "utf8"), /device_intel_collection/);
   });
   await checkModuleKinds(suite, runner);
+}
+
+/** The app has the packages of `tools/native-spec`, in the versions of its lock file, without other React Natives. */
+function writeManifest(folder: string): void {
+  const source = join(import.meta.dirname, "../native-spec");
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+  const tools = Object.entries(devDependencies).filter(([name]) => !/^(newest|oldest)-|^@nativescript/.test(name));
+  const manifest = { name: "bare-app", version: "0.0.1", dependencies, devDependencies: Object.fromEntries(tools) };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  cpSync(join(source, "package-lock.json"), join(folder, "package-lock.json"));
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 /** Applies to the guide's code what its comments say about a bare app. */

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { packageNamed, PACKAGES } from "./packages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const STRYKER = join(import.meta.dirname, "node_modules/@stryker-mutator/core/bin/stryker.js");
+const STRYKER = join(ROOT, "tools/node_modules/@stryker-mutator/core/bin/stryker.js");
 
 interface Report {
   readonly files: Readonly<Record<string, { readonly mutants: readonly { readonly status: string }[] }>>;
@@ -56,6 +56,5 @@ async function scoreOf(name: string): Promise<string> {
 }
 
 const names = values.package === undefined ? PACKAGES.map(({ name }) => name) : [packageNamed(values.package).name];
-await run("npm", ["ci", "--no-progress"], import.meta.dirname);
 for (const name of names) await mutate(name);
 for (const name of names) process.stdout.write(`${await scoreOf(name)}\n`);

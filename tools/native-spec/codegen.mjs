@@ -17,7 +17,7 @@ const PLATFORMS = [
   { name: "ios", generators: ["modulesIOS", "modulesCxx"], assumeNonnull: true },
 ];
 
-const require = createRequire(import.meta.url);
+const require = createRequire(import.meta.resolve("newest-react-native/package.json"));
 const { combineSchemasInFileList } = require("@react-native/codegen/lib/cli/combine/combine-js-to-schema.js");
 const generator = require("@react-native/codegen/lib/generators/RNCodegen.js");
 

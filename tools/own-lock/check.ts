@@ -1,6 +1,7 @@
 /**
- * `node tools/own-lock/check.ts FOLDER`: installs a folder that has a separate lock file, and runs every script of its
- * manifest. Ends with one line of counts; the tests of the script `test` (Vitest) are counted one by one.
+ * `node tools/own-lock/check.ts FOLDER [SUITE]`: installs a folder that has a separate lock file, and runs every script
+ * of its manifest, or those of a suite: `SUITE:…`. Ends with one line of counts; the tests of a script `test` (Vitest)
+ * are counted one by one.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +9,13 @@ import { basename, join } from "node:path";
 import { countsOf } from "../suite/jest-counts.ts";
 import { ProgramRunner } from "../suite/run.ts";
 import { Suite } from "../suite/suite.ts";
-import { installOnce } from "./install-once.ts";
+import { installOnce } from "./install.ts";
 
-const [folder = ""] = process.argv.slice(2);
+const [folder = "", only] = process.argv.slice(2);
 const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-const name = basename(folder);
+const name = only ?? basename(folder);
 const suite = new Suite(name, (text) => void process.stdout.write(text));
 const temporary = mkdtempSync(join(tmpdir(), `drs-${name}-`));
 const runner = new ProgramRunner(folder, temporary);
@@ -22,7 +23,8 @@ const run = (script: string, ...flags: string[]) => runner.run("npm", ["run", "-
 
 try {
   if (await suite.check(`${name}: npm ci`, () => installOnce(folder, runner))) {
-    for (const script of Object.keys(scripts)) await checkScript(script);
+    const chosen = Object.keys(scripts).filter((script) => !only || script.startsWith(`${only}:`));
+    for (const script of chosen) await checkScript(script);
   }
 } finally {
   rmSync(temporary, { recursive: true, force: true });
@@ -31,10 +33,10 @@ process.stdout.write(`${suite.line}\n`);
 process.exitCode = suite.failed ? 1 : 0;
 
 async function checkScript(script: string): Promise<void> {
-  if (script === "test") {
+  if (/(^|:)test$/.test(script)) {
     const report = join(temporary, "vitest.json");
     const flags = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    await suite.tests(`${name}: test`, async () => countsOf(await run(script, ...flags), report));
+    await suite.tests(`${name}: ${script}`, async () => countsOf(await run(script, ...flags), report));
   } else {
     await suite.check(`${name}: ${script}`, async () => {
       const { code, all } = await run(script);

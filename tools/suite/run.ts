@@ -62,6 +62,8 @@ export class ProgramRunner {
 
   /** Installs what the lock file names, without install scripts of packages. */
   async install(): Promise<void> {
-    await this.must("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund");
+    const ci = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    // A cache may be older than the lock file.
+    if ((await this.run("npm", [...ci, "--prefer-offline"])).code !== 0) await this.must("npm", ...ci);
   }
 }

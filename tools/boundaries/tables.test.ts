@@ -1,36 +1,23 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SERVER, sourceFiles } from "./imports.ts";
+import { SERVER, sourceFiles, wingOf } from "./imports.ts";
 import { accessesIn, stringsOf } from "./statements.ts";
-import { ACCOUNT_DATA, FUNCTIONS, TABLES } from "./tables.ts";
+import { ACCOUNT_DATA, EXCEPTIONS, TABLES } from "./tables.ts";
+import { WINGS } from "./wings.ts";
 
-const names = new Set(Object.keys(TABLES));
+const owners = new Map(Object.entries(TABLES).flatMap(([owner, tables]) => tables.map((table) => [table, owner])));
+const names = new Set(owners.keys());
+const readable = new Map(WINGS.map(({ name, imports }) => [name, new Set([name, ...imports])]));
 const snapshot = readFileSync(join(SERVER, "store/postgres/schema.snapshot"), "utf8");
-
-/** Accesses from files outside the owner's folder, as `table file`. */
-const foreign = (changes: boolean): readonly string[] =>
-  sourceFiles()
-    .flatMap((file) =>
-      accessesIn(stringsOf(readFileSync(join(SERVER, file), "utf8")), names)
-        .filter((access) => access.changes === changes && TABLES[access.table]?.owner !== dirname(file))
-        .map(({ table }) => `${table} ${file}`),
-    )
-    .filter((access, index, all) => all.indexOf(access) === index)
-    .toSorted();
-
-const listed = (of: "readers" | "writers"): readonly string[] =>
-  Object.entries(TABLES)
-    .flatMap(([table, exceptions]) => Object.keys(exceptions[of] ?? {}).map((file) => `${table} ${file}`))
-    .toSorted();
 
 describe("the tables", () => {
   it("have one owner each, which is a folder of the server", () => {
     const [, tables = ""] = /^# tables\n([^#]*)/m.exec(snapshot) ?? [];
     const existing = [...tables.matchAll(/^\w+/gm)].map(([name]) => name);
-    expect(existing.toSorted()).toEqual([...names].toSorted());
+    expect(existing.toSorted()).toEqual(Object.values(TABLES).flat().toSorted());
     const folders = new Set(sourceFiles().map((file) => dirname(file)));
-    expect(Object.values(TABLES).filter(({ owner }) => !folders.has(owner))).toEqual([]);
+    expect(Object.keys(TABLES).filter((owner) => !folders.has(owner))).toEqual([]);
   });
 
   it("that name an account have an entry for erasures and exports", () => {
@@ -41,24 +28,18 @@ describe("the tables", () => {
     expect(naming.map(([, table]) => table).toSorted()).toEqual(Object.keys(ACCOUNT_DATA).toSorted());
   });
 
-  it("are changed only by their owner's folder", () => {
-    expect(foreign(true)).toEqual(listed("writers"));
-  });
-
-  it("are read by other folders only if the table lists the file", () => {
-    expect(foreign(false)).toEqual(listed("readers"));
-  });
-
-  it("are changed by SQL functions only if the function is listed", () => {
-    const folder = join(SERVER, "store/postgres/functions");
-    const changed = readdirSync(folder).flatMap((file) => {
-      const accesses = accessesIn(readFileSync(join(folder, file), "utf8"), names).filter(({ changes }) => changes);
-      const tables = [...new Set(accesses.map(({ table }) => table))].toSorted();
-      return tables.length > 0 ? [[basename(file, ".sql"), tables]] : [];
-    });
-    expect(Object.fromEntries(changed)).toEqual(FUNCTIONS);
+  it("are changed by their folder, and read by the wings that may import its wing", () => {
+    const foreign = sourceFiles().flatMap((file) =>
+      accessesIn(stringsOf(readFileSync(join(SERVER, file), "utf8")), names)
+        .map((access) => ({ ...access, owner: owners.get(access.table) ?? "" }))
+        .filter(({ owner, changes }) => owner !== dirname(file) && (changes || !mayRead(file, owner)))
+        .map(({ table }) => `${table} ${file}`),
+    );
+    expect([...new Set(foreign)].toSorted()).toEqual(Object.keys(EXCEPTIONS).toSorted());
   });
 });
+
+const mayRead = (file: string, owner: string): boolean => readable.get(wingOf(file))?.has(wingOf(`${owner}/`)) === true;
 
 describe("the search for statements", () => {
   it("finds reads and changes, and ignores comments", () => {

@@ -7,7 +7,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { TEST_FILES } from "../suites/suites.ts";
 import { rankTests } from "./rank.ts";
@@ -55,19 +55,22 @@ interface Failure {
 
 /** Runs test files until one test fails. A file that can't be loaded is no failure: the change may be no program. */
 async function findFailure(files: readonly string[]): Promise<Failure | undefined> {
-  const report = join(copy, "report.tap");
-  rmSync(report, { force: true });
-  await runGroup([
-    "run",
-    "--bail=1",
-    "--testTimeout=120000",
-    "--reporter=tap-flat",
-    `--outputFile=${report}`,
-    ...files,
-  ]);
-  const [, file, test] =
-    /^not ok \d+ - (\S+\.test\.ts) > (.+) # time=/m.exec(readFileSync(report, { encoding: "utf8", flag: "a+" })) ?? [];
-  return file && test ? { file, test } : undefined;
+  const report = join(copy, "report.json");
+  writeFileSync(report, '{"testResults":[]}');
+  await runGroup(["run", "--bail=1", "--testTimeout=120000", "--reporter=json", `--outputFile=${report}`, ...files]);
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  for (const { name, assertionResults } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === "failed");
+    if (failed) return { file: relative(copy, name), test: failed.fullName };
+  }
+  return undefined;
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
 }
 
 /** Ends the whole process group, because a failing test may leave servers running that it has started. */

@@ -1,75 +1,55 @@
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { MAX_TTL_MS } from "../access/identity/admin-tokens.ts";
-import { call } from "./call.ts";
-import { type Context, print, printJson } from "./context.ts";
-import { count, example, idOrPerson, personName, ttl, uuid } from "./options.ts";
-import { type PageOptions, printList } from "./pages.ts";
-
-interface IssueOptions {
-  readonly person: string;
-  readonly role: readonly Role[];
-  readonly ttl: number;
-  readonly json?: boolean;
-}
+import type { Context } from "./context.ts";
+import { personName, ttl } from "./options.ts";
+import { byIdOrPerson, groupOf, routeCommand, routeList } from "./route-command.ts";
 
 export function adminTokenCommand(context: Context): Command {
-  const command = new Command("admin-token")
-    .description("Tokens for the admin API; kept as hashes only. A token belongs to a person.")
-    .addHelpText("after", example("drs admin-token issue --person j.doe --role auditor"));
-
-  command
-    .command("issue")
-    .description("Issue a token with fixed roles. It is shown once.")
-    .requiredOption("--person <name>", "who uses it, as the audit log names them", personName)
-    .requiredOption("--role <role...>", `one or more of ${ROLE_NAMES.join(", ")}`, role)
-    .addOption(
-      new Option("--ttl <duration>", "how long it is valid; at most 90d").argParser(adminTtl).default(86_400_000, "1d"),
-    )
-    .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs admin-token issue --person j.doe --role analyst investigator --ttl 30d"))
-    .action(async (options: IssueOptions) => {
-      const { person: of, role: wanted, ttl: ttl_ms } = options;
-      const issued = await call(context, "issueAdminToken", { person: of, roles: [...wanted], ttl_ms });
-      if (options.json) return printJson(context, issued);
-      print(context, issued.token);
-      const roles = issued.roles.join(", ");
-      print(context, `For ${issued.person} (${roles}), until ${issued.expires_at}. It is not shown again.`);
-    });
-
-  command
-    .command("list")
-    .description("List admin tokens, newest first. The tokens themselves are not kept.")
-    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 0)
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", example("drs admin-token list"))
-    .action((page: PageOptions) =>
-      printList(
-        context,
-        async (call, position) => {
-          const { tokens: rows, next } = await call("listAdminTokens", position);
-          return { rows, next };
-        },
-        page,
-        "No admin tokens.",
-      ),
-    );
-
-  command
-    .command("revoke")
-    .description("Revoke an admin token, or all that a person has or obtained.")
-    .argument("[token-id]", "the token_id that `list` shows", uuid)
-    .option("--person <name>", "revoke all tokens of this person", personName)
-    .addHelpText("after", example("drs admin-token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
-    .action(async (tokenId: string | undefined, { person }: { readonly person?: string }) => {
-      if ((tokenId === undefined) === (person === undefined)) throw idOrPerson("a token id");
-      if (tokenId !== undefined) await call(context, "revokeAdminToken", { token_id: tokenId });
-      const revoked =
-        person === undefined ? [tokenId] : (await call(context, "revokeAdminTokensOf", { person })).token_ids;
-      if (revoked.length === 0) print(context, "There are no active admin tokens of this person.");
-      for (const id of revoked) print(context, `Revoked ${id}.`);
-    });
-  return command;
+  return groupOf(
+    {
+      name: "admin-token",
+      help: "Tokens for the admin API; kept as hashes only. A token belongs to a person.",
+      example: "drs admin-token issue --person j.doe --role auditor",
+    },
+    routeCommand(context, {
+      name: "issue",
+      route: "issueAdminToken",
+      help: "Issue a token with fixed roles. It is shown once.",
+      options: {
+        person: { flags: "--person <name>", help: "who uses it, as the audit log names them", read: personName },
+        roles: { flags: "--role <role...>", help: `one or more of ${ROLE_NAMES.join(", ")}`, read: role },
+        ttl_ms: { help: "how long it is valid; at most 90d", read: adminTtl, fallback: [86_400_000, "1d"] },
+      },
+      examples: ["drs admin-token issue --person j.doe --role analyst investigator --ttl 30d"],
+      lines: ({ token, person, roles, expires_at }) => [
+        token,
+        `For ${person} (${roles.join(", ")}), until ${expires_at}. It is not shown again.`,
+      ],
+    }),
+    routeList(context, {
+      name: "list",
+      route: "listAdminTokens",
+      rows: "tokens",
+      help: "List admin tokens, newest first. The tokens themselves are not kept.",
+      empty: "No admin tokens.",
+      examples: ["drs admin-token list"],
+    }),
+    byIdOrPerson(context, {
+      name: "revoke",
+      help: "Revoke an admin token, or all that a person has or obtained.",
+      id: "token_id",
+      personHelp: "revoke all tokens of this person",
+      example: "drs admin-token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11",
+      none: "There are no active admin tokens of this person.",
+      done: "Revoked",
+      end: async (call, token_id, person) => {
+        if (token_id === undefined) return (await call("revokeAdminTokensOf", { person })).token_ids;
+        await call("revokeAdminToken", { token_id });
+        return [token_id];
+      },
+    }),
+  );
 }
 
 /** Adds a role to the list. Commander calls it for each role of the option. */

@@ -6,6 +6,7 @@ import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, futureDate } from "./options.ts";
 import { catalogDeclaration, writeOverlay } from "./overlay-file.ts";
 import { reasonReader } from "./reason.ts";
+import { routeCommand, routeList } from "./route-command.ts";
 
 const DRIFT_PATH = /^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$/;
 
@@ -27,30 +28,31 @@ export function driftCommand(context: Context): Command {
 }
 
 function addReads(command: Command, context: Context): void {
-  command
-    .command("list")
-    .description("List departures, most frequent first. Malformed names are counted under *.")
-    .option("--all", "also paths that are ignored")
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", example("drs drift list"))
-    .action(async ({ all = false, json = false }: { all?: boolean; json?: boolean }) => {
-      const { drift } = await call(context, "listDrift", { all });
-      printRows(context, drift, json, "No departures from the catalog.");
-    });
-
-  command
-    .command("show")
-    .description("Show what was seen at a path, above it and below it, and the decisions.")
-    .argument("<path>", "names from the probe down, joined by dots", driftPath)
-    .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs drift show new_probe.found"))
-    .action(async (path: string, { json = false }: { json?: boolean }) => {
-      const answer = await call(context, "readDrift", { path });
-      if (json) return printJson(context, answer);
-      printRows(context, answer.seen, false, "No stored event departed from the catalog here.");
-      printRows(context, answer.decisions, false, "No decisions.");
-      printRows(context, answer.overlay, false, "No accepted field.");
-    });
+  command.addCommand(
+    routeList(context, {
+      name: "list",
+      route: "listDrift",
+      rows: "drift",
+      help: "List departures, most frequent first. Malformed names are counted under *.",
+      options: { all: "also paths that are ignored" },
+      empty: "No departures from the catalog.",
+      examples: ["drs drift list"],
+    }),
+  );
+  command.addCommand(
+    routeCommand(context, {
+      name: "show",
+      route: "readDrift",
+      help: "Show what was seen at a path, above it and below it, and the decisions.",
+      argument: ["path", "names from the probe down, joined by dots"],
+      examples: ["drs drift show new_probe.found"],
+      show: ({ seen, decisions, overlay }) => {
+        printRows(context, seen, false, "No stored event departed from the catalog here.");
+        printRows(context, decisions, false, "No decisions.");
+        printRows(context, overlay, false, "No accepted field.");
+      },
+    }),
+  );
 
   command
     .command("overlay")

@@ -5,9 +5,9 @@ import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./b
 import { call, withCalls } from "./call.ts";
 import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { example } from "./options.ts";
-import { reasonReader } from "./reason.ts";
+import { routeCommand, routeList } from "./route-command.ts";
 
 interface ChangeOptions extends BreakGlassOptions {
   readonly dryRun?: boolean;
@@ -20,15 +20,16 @@ export function keyCommand(context: Context): Command {
     .description("The key store: versions of the key-encryption key that wraps its secrets, and lost secrets.")
     .addHelpText("after", example("drs key list"));
 
-  command
-    .command("list")
-    .description("List the versions, and how many secrets each wraps.")
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", example("drs key list --json"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { versions } = await call(context, "listKeys", {});
-      printRows(context, versions, json, "No keys.");
-    });
+  command.addCommand(
+    routeList(context, {
+      name: "list",
+      route: "listKeys",
+      rows: "versions",
+      help: "List the versions, and how many secrets each wraps.",
+      empty: "No keys.",
+      examples: ["drs key list --json"],
+    }),
+  );
 
   command
     .command("rotate")
@@ -49,33 +50,21 @@ export function keyCommand(context: Context): Command {
     .addHelpText("after", example("drs key destroy 1f0e3dad99908345"))
     .action((version: string, options: ChangeOptions) => destroy(context, version, options));
 
-  command
-    .command("accept-loss")
-    .description("Accept that secrets which the key store lacks are permanently lost; events are stored again.")
-    .requiredOption("--reason <text>", "why they can't be restored", reasonReader(context))
-    .option("--dry-run", "print what is lost, and change nothing")
-    .option("--yes", "do not ask")
-    .option("--json", "print one JSON object")
-    .addHelpText("after", example('drs key accept-loss --reason "failover, no copy has them" --yes'))
-    .action((options: LossOptions) => acceptLoss(context, options));
+  command.addCommand(
+    routeCommand(context, {
+      name: "accept-loss",
+      route: "acceptKeyLoss",
+      help: "Accept that secrets which the key store lacks are permanently lost; events are stored again.",
+      options: { reason: "why they can't be restored", dry_run: "print what is lost, and change nothing" },
+      examples: ['drs key accept-loss --reason "failover, no copy has them" --yes'],
+      confirm: lossSentence,
+      lines: (accepted, { dry_run }) =>
+        dry_run
+          ? `${lossSentence(accepted)} Nothing was changed.`
+          : `The loss is accepted. ${lossSentence(accepted)} Servers store events again within seconds.`,
+    }),
+  );
   return command;
-}
-
-interface LossOptions extends ChangeOptions {
-  readonly reason: string;
-}
-
-async function acceptLoss(context: Context, { reason, dryRun = false, yes, json }: LossOptions): Promise<void> {
-  const accepted = dryRun
-    ? await call(context, "acceptKeyLoss", { reason, dry_run: true })
-    : await withCalls(context, "change", async (invoke) => {
-        const what = lossSentence(await invoke("acceptKeyLoss", { reason, dry_run: true }));
-        await confirm(context, { what, yes });
-        return invoke("acceptKeyLoss", { reason });
-      });
-  if (json) return printJson(context, { ...accepted, dry_run: dryRun });
-  if (dryRun) return print(context, `${lossSentence(accepted)} Nothing was changed.`);
-  print(context, `The loss is accepted. ${lossSentence(accepted)} Servers store events again within seconds.`);
 }
 
 const lossSentence = ({ events, accounts, partitions, copies }: Answer<"acceptKeyLoss">): string =>

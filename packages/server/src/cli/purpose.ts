@@ -8,8 +8,9 @@ import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./b
 import { call, withCalls } from "./call.ts";
 import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows, printText } from "./context.ts";
+import { type Context, print, printJson, printText } from "./context.ts";
 import { example } from "./options.ts";
+import { routeCommand, routeList } from "./route-command.ts";
 
 interface ApplyOptions extends BreakGlassOptions {
   readonly dryRun?: boolean;
@@ -44,26 +45,26 @@ export function purposeCommand(context: Context): Command {
       else printApplied(context, applied);
     });
 
-  command
-    .command("list")
-    .description("List the purposes, and which action types belong to each.")
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", example("drs purpose list"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { purposes } = await call(context, "listPurposes", {});
-      printRows(context, purposes, json, "No purposes.");
-    });
-
-  command
-    .command("record")
-    .description("Print the record of processing (GDPR, article 30) of the active policy, in Markdown.")
-    .option("--json", "print one JSON object: the policy")
-    .addHelpText("after", example("drs purpose record > record-of-processing.md"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { policy, record } = await call(context, "readProcessingRecord", {});
-      if (json) printJson(context, policy as object);
-      else printText(context, record.trimEnd());
-    });
+  command.addCommand(
+    routeList(context, {
+      name: "list",
+      route: "listPurposes",
+      rows: "purposes",
+      help: "List the purposes, and which action types belong to each.",
+      empty: "No purposes.",
+      examples: ["drs purpose list"],
+    }),
+  );
+  command.addCommand(
+    routeCommand(context, {
+      name: "record",
+      route: "readProcessingRecord",
+      help: "Print the record of processing (GDPR, article 30) of the active policy, in Markdown.",
+      json: ({ policy }) => policy as object,
+      examples: ["drs purpose record > record-of-processing.md"],
+      show: ({ record }) => printText(context, record.trimEnd()),
+    }),
+  );
   return command;
 }
 

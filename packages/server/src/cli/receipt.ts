@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
-import { call } from "./call.ts";
 import { type Context, loadConfig, print, printJson, printText } from "./context.ts";
-import { example, uuid } from "./options.ts";
+import { example } from "./options.ts";
+import { routeCommand } from "./route-command.ts";
 
 export function receiptCommand(context: Context): Command {
   const command = new Command("receipt")
@@ -27,28 +27,27 @@ export function receiptCommand(context: Context): Command {
       printJson(context, said);
     });
 
-  command
-    .command("key")
-    .description("Print the public key that verifies this installation's receipts, in PEM.")
-    .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs receipt key > receipts.pem"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const key = await call(context, "readReceiptKey", {});
-      if (json) printJson(context, key);
-      else printText(context, key.public_key.trimEnd());
-    });
+  command.addCommand(
+    routeCommand(context, {
+      name: "key",
+      route: "readReceiptKey",
+      help: "Print the public key that verifies this installation's receipts, in PEM.",
+      examples: ["drs receipt key > receipts.pem"],
+      show: ({ public_key }) => printText(context, public_key.trimEnd()),
+    }),
+  );
 
-  command
-    .command("get")
-    .description("Print the receipt of an erasure or a retention pass.")
-    .argument("<id>", "erasure_id or run_id, as the lists show it", uuid)
-    .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs receipt get 5f0c2b9e-… > receipt.jws"))
-    .action(async (id: string, { json = false }: { json?: boolean }) => {
-      const { receipt } = await call(context, "readReceipt", { id });
-      if (json) printJson(context, { receipt });
-      else print(context, receipt);
-    });
+  command.addCommand(
+    routeCommand(context, {
+      name: "get",
+      route: "readReceipt",
+      help: "Print the receipt of an erasure or a retention pass.",
+      argument: ["id", "erasure_id or run_id, as the lists show it"],
+      json: ({ receipt }) => ({ receipt }),
+      examples: ["drs receipt get 5f0c2b9e-… > receipt.jws"],
+      lines: ({ receipt }) => receipt,
+    }),
+  );
   return command;
 }
 

@@ -6,6 +6,7 @@ import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
+import { routeCommand } from "./route-command.ts";
 
 interface RunOptions {
   readonly dryRun?: boolean;
@@ -50,22 +51,20 @@ export function retentionCommand(context: Context): Command {
       print(context, `Destroyed: ${plural(secrets, "secret")}.${values}`);
     });
 
-  command
-    .command("status")
-    .description("What is overdue, and the last passes that deleted something.")
-    .option("--json", "print one JSON object")
-    .addHelpText("after", example("drs retention status --json"))
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const state = await call(context, "readRetention", {});
-      if (json) return printJson(context, state);
-      const { overdue_partitions, overdue_rows, lag_seconds, runs } = state;
-      print(
-        context,
-        `Overdue: ${plural(overdue_partitions, "partition")}, the oldest by ${Math.round(lag_seconds)} s,`,
-      );
-      print(context, `and ${plural(overdue_rows, "event")} of other partitions.`);
-      printRows(context, runs, false, "No pass has deleted anything yet.");
-    });
+  command.addCommand(
+    routeCommand(context, {
+      name: "status",
+      route: "readRetention",
+      help: "Show overdue deletions, and the last passes that deleted something.",
+      examples: ["drs retention status --json"],
+      show: ({ overdue_partitions, overdue_rows, lag_seconds, runs }) => {
+        const partitions = plural(overdue_partitions, "partition");
+        print(context, `Overdue: ${partitions}, the oldest by ${Math.round(lag_seconds)} s,`);
+        print(context, `and ${plural(overdue_rows, "event")} of other partitions.`);
+        printRows(context, runs, false, "No pass has deleted anything yet.");
+      },
+    }),
+  );
   return command;
 }
 

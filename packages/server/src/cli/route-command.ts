@@ -5,15 +5,15 @@
 import { type Answer, type Input, type Route, type RouteId, routeOf } from "@device-risk-signals/admin-api";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { TSchema } from "typebox";
-import { withCalls } from "./call.ts";
+import { type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
-import { account, count, example, name, time, trimmedText, ttl, uuid } from "./options.ts";
+import { account, count, example, idOrPerson, name, personName, time, trimmedText, ttl, uuid } from "./options.ts";
 import { type PageOptions, printPages } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
 
 type Member<Id extends RouteId> = keyof Input<Id> & string;
-type Reader = (text: string) => unknown;
+type Reader = (text: string, before?: never) => unknown;
 
 /** The input of a call. A route without dry runs has none. */
 type Sent<Id extends RouteId> = Input<Id> & { readonly dry_run: boolean };
@@ -119,6 +119,39 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
   return command;
 }
 
+/** A command that ends one thing by its id, or all of a person. */
+export function byIdOrPerson(
+  context: Context,
+  { name: named, help, id, personHelp, example: shown, none, done, end }: IdOrPerson,
+): Command {
+  return new Command(named)
+    .description(help)
+    .argument(`[${hyphens(id)}]`, `the ${id} that \`list\` shows`, uuid)
+    .option("--person <name>", personHelp, personName)
+    .addHelpText("after", example(shown))
+    .action(async (one: string | undefined, { person }: { readonly person?: string }) => {
+      if ((one === undefined) === (person === undefined)) throw idOrPerson(`a ${id.replace("_", " ")}`);
+      const ended = await withCalls(context, "change", (call) => end(call, one, person ?? ""));
+      if (ended.length === 0) print(context, none);
+      for (const each of ended) print(context, `${done} ${each}.`);
+    });
+}
+
+interface IdOrPerson {
+  readonly name: string;
+  readonly help: string;
+  /** The member that is the id. */
+  readonly id: string;
+  readonly personHelp: string;
+  readonly example: string;
+  /** What is printed if the person has none. */
+  readonly none: string;
+  /** What happened to each. */
+  readonly done: string;
+  /** Ends the one, or if it is absent all of the person. @returns the ids of what ended. */
+  readonly end: (call: Call, one: string | undefined, person: string) => Promise<readonly string[]>;
+}
+
 export function routeList<const Id extends RouteId>(context: Context, described: RouteList<Id>): Command {
   const { route: id, rows, empty, columns, limit = 0 } = described;
   const route: Route = routeOf(id);
@@ -196,7 +229,8 @@ interface ReadSchema {
   readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;
-  readonly minLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly maxLength?: number;
   readonly description?: string;
 }
@@ -225,21 +259,28 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = { reason: "text", approve
 const UUID_START = "^[0-9a-fA-F]{8}-";
 
 /** Reads a value as the schema of its member says. */
-function readerOf(context: Context, member: string, { type, format, pattern, maxLength }: ReadSchema): Reader {
+function readerOf(
+  context: Context,
+  member: string,
+  { type, format, pattern, maxLength, minimum = 0, maximum = 1e15 }: ReadSchema,
+): Reader {
   if (member === "reason") return reasonReader(context);
   if (member === "account") return account;
   if (member === "ttl_ms") return ttl;
   if (pattern?.startsWith(UUID_START)) return uuid;
-  if (type === "integer") return wholeNumber;
+  if (type === "integer") return wholeNumber(minimum, maximum);
   if (format === "date-time") return (text) => new Date(time(text)).toISOString();
   // People read these texts.
   if (member === "approver" || member === "identity") return trimmedText("It", maxLength ?? 1_000);
   return name("It", maxLength ?? 1_000);
 }
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
-  return Number(text);
+function wholeNumber(smallest: number, largest: number): Reader {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= smallest && value <= largest) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${smallest} to ${largest}.`);
+  };
 }
 
 const hyphens = (member: string): string => member.replaceAll("_", "-");

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { type Context, print, printRows, printText } from "./context.ts";
 import { plural } from "../base/messages/plural.ts";
 import { pastDate } from "./options.ts";

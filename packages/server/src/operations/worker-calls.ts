@@ -32,7 +32,11 @@ export class WorkerCalls {
       throw new AdminError("too-many-requests", { detail, headers: { "Retry-After": "10" } });
     }
     this.#running++;
-    return () => void this.#running--;
+    let hasLeft = false;
+    return () => {
+      if (!hasLeft) this.#running--;
+      hasLeft = true;
+    };
   }
 
   /**

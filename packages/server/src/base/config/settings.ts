@@ -88,7 +88,7 @@ export const SETTINGS = {
   ),
   "service.admin.workerUrl": optional(
     "DRS_WORKER_URL",
-    webUrl,
+    webOrigin,
     "Admin listener of a worker, to which a process of the admin API that is no worker forwards calls for the worker's login.",
   ),
   "service.admin.oidc.issuer": optional(

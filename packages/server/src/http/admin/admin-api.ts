@@ -161,6 +161,7 @@ function addRoute(
       if (!calls) await auditForwarding(call, id);
       if (!hasProgress(route)) {
         if (!calls) return relay(reply, await link.send(forwarded(request), LINES_TYPE));
+        if (reply.raw.destroyed) leave?.();
         reply.raw.once("close", () => leave?.()).setTimeout(SILENT_WITHIN_MS, () => reply.raw.destroy());
         return answer(reply, route, await perform(id, { ...call, input }, calls), onError);
       }

@@ -1,7 +1,7 @@
 /** Tests of calls that a process of the admin API forwards to a worker. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { createAdminClient } from "@device-risk-signals/admin-api";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { AWAITED_LOCKS } from "../../../../../e2e/support/database.ts";
@@ -12,6 +12,7 @@ import { listAudit } from "../../audit/audit.ts";
 import { portsOf } from "../../operations/ports.ts";
 import { WorkerCalls } from "../../operations/worker-calls.ts";
 import { LOCKS } from "../../store/postgres/locks.ts";
+import { createAdminServer } from "../admin.ts";
 import { createAdminApi } from "./admin-api.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
@@ -45,7 +46,9 @@ async function startRelay(workerUrl?: string, errors: unknown[] = []): Promise<s
     onFalseCredential: () => {},
     onError: (error) => void errors.push(error),
   });
-  return listenOn(createServer(api));
+  const ready = async (): Promise<{ ready: boolean; lines: string[] }> => ({ ready: true, lines: [] });
+  const metrics = async (): Promise<{ type: string; text: string }> => ({ type: "text/plain", text: "" });
+  return listenOn(createAdminServer({ api, hosts: [], onError: () => {}, readiness: ready, metrics }));
 }
 
 let token: string;
@@ -122,6 +125,56 @@ describe("a process of the admin API without the login of a worker", () => {
     expect(errors).toHaveLength(1);
   });
 
+  it("sends the credential to the worker alone, even if the target of the request names another host", async () => {
+    let connections = 0;
+    const other = await listenOn(createTcpServer((socket) => void (connections++, socket.destroy())));
+    const { port } = new URL(relay);
+    const reply = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), "127.0.0.1");
+      const head = [`POST ${other}${RETENTION} HTTP/1.1`, "Host: 127.0.0.1", `Authorization: Bearer ${token}`];
+      socket.write(
+        [...head, "Content-Type: application/json", "Content-Length: 2", "Connection: close", "", "{}"].join("\r\n"),
+      );
+      let answer = "";
+      socket.on("data", (chunk) => (answer += chunk.toString())).on("close", () => resolve(answer));
+    });
+    expect(reply).toMatch(/^HTTP\/1\.1 200 /);
+    expect(connections).toBe(0);
+  });
+
+  it.each([
+    ["headers", '{"status":400,"problem":{"status":400},"headers":{"Set-Cookie":"a=b"}}'],
+    ["a status that is no number", '{"status":"x","problem":null}'],
+    ["an answer with another status", '{"status":204,"answer":{}}'],
+    ["a problem without its members", '{"status":409,"problem":{"status":409}}'],
+  ])("takes no line with %s for a result", async (_, line) => {
+    const url = await startRelay(await answering(`${line}\n`));
+    const reply = await post(`${url}${RETENTION}`);
+    expect([reply.status, reply.headers.get("Set-Cookie")]).toEqual([503, null]);
+  });
+
+  it("passes on the result of a worker without its further members", async () => {
+    const problem = { type: "t", title: "t", status: 409, detail: "d" };
+    const line = { status: 409, problem, headers: { "Set-Cookie": "a=b" } };
+    const url = await startRelay(await answering(`${JSON.stringify(line)}\n`));
+    const reply = await post(`${url}${RETENTION}`);
+    expect([reply.status, reply.headers.get("Set-Cookie")]).toEqual([409, null]);
+  });
+
+  it("ends an answer that does not end", async () => {
+    const block = "x".repeat(1024 * 1024);
+    const endless = createServer((_, response) => {
+      response.writeHead(200);
+      const write = (): void => {
+        while (!response.destroyed && response.write(block));
+      };
+      response.on("drain", write);
+      write();
+    });
+    const reply = await post(`${await startRelay(await listenOn(endless))}${RETENTION}`);
+    expect(await reply.json()).toMatchObject({ status: 503, code: "call-interrupted" });
+  });
+
   it("forwards the credential of its caller and nothing that names the caller, and the worker checks it", async () => {
     const seen: string[] = [];
     const eavesdropper = createTcpServer((socket: Socket) => {
@@ -155,13 +208,14 @@ async function hangUp(): Promise<string> {
   );
 }
 
-async function endEarly(): Promise<string> {
-  return listenOn(
+const endEarly = (): Promise<string> => answering('{"progress":"7 events"}\n');
+
+const answering = (lines: string): Promise<string> =>
+  listenOn(
     createServer((_, response) => {
-      response.writeHead(200, { "Content-Type": "application/x-ndjson" }).end('{"progress":"7 events"}\n');
+      response.writeHead(200, { "Content-Type": "application/x-ndjson" }).end(lines);
     }),
   );
-}
 
 describe("a call that a worker applies", () => {
   it("continues after its caller has left", async () => {

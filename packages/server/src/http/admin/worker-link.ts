@@ -13,6 +13,8 @@ import type { Settled } from "./progress.ts";
 const CONNECT_WITHIN_MS = 5_000;
 /** A worker that sends nothing for this long counts as lost. With progress it sends a line each ten seconds. */
 export const SILENT_WITHIN_MS = 120_000;
+/** Maximum length of an answer that is no stream. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** What the worker needs to authenticate the caller, and to know that no page of another site calls. */
 const FORWARDED = ["authorization", "cookie", "origin", "sec-fetch-site", "content-type", "idempotency-key"] as const;
 
@@ -36,18 +38,23 @@ export class WorkerLink {
   async call(request: ForwardedRequest, report: (line: string) => void): Promise<Settled> {
     const response = await this.send(request, LINES_TYPE);
     const { statusCode: status = 502, headers } = response;
+    const limited = limit(response);
     try {
       if (status !== 200) {
+        const problem = problemOf(status, JSON.parse(await text(limited)));
         const retryAfter = headers["retry-after"];
-        const problem = JSON.parse(await text(response)) as AdminProblem;
         return { status, problem, ...(retryAfter !== undefined && { headers: { "Retry-After": retryAfter } }) };
       }
-      for await (const line of linesOf(response) as AsyncIterable<ProgressLine>) {
-        if ("status" in line) return line;
-        if (line.progress !== undefined) report(line.progress);
+      for await (const line of linesOf(limited) as AsyncIterable<ProgressLine>) {
+        // guard: an answer of the worker sets nothing but the status and the body
+        if ("answer" in line && line.status === 200) return { status: 200, answer: line.answer };
+        if ("problem" in line) return { status: line.status, problem: problemOf(line.status, line.problem) };
+        if ("progress" in line && typeof line.progress === "string") report(line.progress);
       }
     } catch (error) {
       throw interrupted(error);
+    } finally {
+      response.destroy();
     }
     throw interrupted(undefined);
   }
@@ -61,8 +68,10 @@ export class WorkerLink {
     }
     const isEncrypted = url.protocol === "https:";
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const sent = (isEncrypted ? requestByTls : requestInClear)(new URL(target, url), {
+    const sent = (isEncrypted ? requestByTls : requestInClear)(url, {
       method,
+      // guard(drop): a caller does not choose the host that gets the credential: a target can be a whole URL
+      path: pathOf(target),
       // A connection of its own for each call: a reused one may end while the request is sent, and then it is unknown
       // whether the worker received it.
       agent: false,
@@ -91,6 +100,30 @@ export class WorkerLink {
     });
     return promise;
   }
+}
+
+/** Path and query of a request target, which can be a whole URL (RFC 9112, section 3.2.2). */
+function pathOf(target: string): string {
+  const { pathname, search } = new URL(target, "http://worker.invalid");
+  return `${pathname}${search}`;
+}
+
+/** Ends an answer that is longer than any answer of a worker. */
+async function* limit(response: IncomingMessage): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error("the answer is too long");
+    yield chunk;
+  }
+}
+
+/** @throws TypeError if the value is no problem document with this status */
+function problemOf(status: number, value: unknown): AdminProblem {
+  const { status: own, type, title, detail } = (value ?? {}) as Partial<AdminProblem>;
+  const isProblem = own === status && status >= 400 && status <= 599 && Number.isInteger(status);
+  if (isProblem && [type, title, detail].every((one) => typeof one === "string")) return value as AdminProblem;
+  throw new TypeError("not a problem document");
 }
 
 const unreachable = (url: URL, error: NodeJS.ErrnoException): OperatorError =>

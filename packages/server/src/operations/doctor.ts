@@ -72,6 +72,43 @@ const FIND_SEPARATED = sql(
   { ingest: "text[]", admin: "text[]" },
 );
 
+type Check = (installation: Installation, isStandby: boolean) => Promise<Finding | readonly Finding[]>;
+
+const CHECKS: readonly (readonly [what: string, check: Check])[] = [
+  ["keys", keyFinding],
+  ["stores", storeFindings],
+  ["owner's login", ownerFinding],
+  ["purposes", purposeFinding],
+  ["retention", retentionFinding],
+  ["partitions", async ({ pool }) => partitionFinding(await readPartitionLoad(pool))],
+  ["holds", holdFinding],
+  ["restrictions", restrictionFinding],
+  ["erasures", erasureFinding],
+  ["requests", requestFinding],
+  ["direct use", directUseFinding],
+  ["reviews", reviewFinding],
+  ["audit log", auditLogFinding],
+  ["audit entries", unverifiedFinding],
+  ["worker", workerFinding],
+  ["approvals", approvalFinding],
+  ["drift decisions", driftFinding],
+  ["adopted fields", adoptedFinding],
+  ["identity provider", identityFinding],
+];
+
+/** The checks of `CHECKS` that also examine an installation that can't be opened. */
+const ALWAYS_POSSIBLE = new Set(["stores", "adopted fields", "identity provider"]);
+const OF_INSTALLATION = [
+  "database",
+  "durability",
+  "privileges",
+  "separation",
+  "migrations",
+  ...CHECKS.map(([what]) => what).filter((what) => !ALWAYS_POSSIBLE.has(what)),
+  "disk",
+  "clock",
+];
+
 /**
  * Examines an open installation. An installation with a problem of its configuration or schema can't be opened, so the
  * findings about configuration and schema always pass. A check that fails with an error is a finding.
@@ -101,29 +138,8 @@ export async function examine(installation: Installation): Promise<readonly Find
   });
   findings.push(await separationFinding(installation));
   findings.push({ what: "migrations", ok: true, detail: "the schema is up to date" });
-  const checks: readonly (readonly [what: string, check: () => Promise<Finding | readonly Finding[]>])[] = [
-    ["keys", () => keyFinding(installation)],
-    ["stores", () => storeFindings(installation)],
-    ["owner's login", () => ownerFinding(installation)],
-    ["purposes", () => purposeFinding(installation)],
-    ["retention", () => retentionFinding(installation)],
-    ["partitions", async () => partitionFinding(await readPartitionLoad(pool))],
-    ["holds", () => holdFinding(installation)],
-    ["restrictions", () => restrictionFinding(installation)],
-    ["erasures", () => erasureFinding(installation, row.standby)],
-    ["requests", () => requestFinding(installation)],
-    ["direct use", () => directUseFinding(installation)],
-    ["reviews", () => reviewFinding(installation)],
-    ["audit log", () => auditLogFinding(installation)],
-    ["audit entries", () => unverifiedFinding(installation)],
-    ["worker", () => workerFinding(installation)],
-    ["approvals", () => approvalFinding(installation)],
-    ["drift decisions", () => driftFinding(installation)],
-    ["adopted fields", () => adoptedFinding(installation)],
-    ["identity provider", () => identityFinding(installation)],
-  ];
-  for (const [what, check] of checks) {
-    const found = await check().catch((error: unknown): Finding => {
+  for (const [what, check] of CHECKS) {
+    const found = await check(installation, row.standby).catch((error: unknown): Finding => {
       if (!(error instanceof OperatorError)) throw error;
       return { what, ok: false, detail: error.message };
     });
@@ -141,33 +157,6 @@ export async function examine(installation: Installation): Promise<readonly Find
   });
   return findings;
 }
-
-/** The checks that need an open installation. A test compares them with those of `examine`. */
-const OF_INSTALLATION = [
-  "database",
-  "durability",
-  "privileges",
-  "separation",
-  "migrations",
-  "keys",
-  "owner's login",
-  "purposes",
-  "retention",
-  "partitions",
-  "holds",
-  "restrictions",
-  "erasures",
-  "requests",
-  "direct use",
-  "reviews",
-  "audit log",
-  "audit entries",
-  "worker",
-  "approvals",
-  "drift decisions",
-  "disk",
-  "clock",
-];
 
 /** Examines an installation that can't be opened, as far as that is possible. @param cause why it can't be opened */
 export async function examineUnopened(config: Config, cause: OperatorError): Promise<readonly Finding[]> {

@@ -169,13 +169,6 @@ const FIND_TOKEN = sql(
     is_use_due: "bool",
   },
 );
-const FIND_ACTIVE = sql(
-  `select person, obtained_by, roles, ${LISTED} from admin_token
-    where token_id = $1 and revoked_at is null and issued_at <= $2 and expires_at > $2`,
-  ["uuid", "timestamptz"],
-  { person: "text", obtained_by: "text?", roles: "text[]", listed: "text[]" },
-);
-
 const FIND_HOLDERS_OF_OBTAINED = sql(
   "select distinct person from admin_token where obtained_by = any ($1) and expires_at > transaction_time() - interval '1 day'",
   ["text[]"],
@@ -193,18 +186,6 @@ export async function findHoldersOfObtainedTokens(
   return (await query(executor, FIND_HOLDERS_OF_OBTAINED, [[...persons]])).rows.map(({ person }) => person);
 }
 
-/**
- * Finds the holder of a token that is not revoked by now, and that was issued and not expired at the time `at` (RFC
- * 3339).
- */
-export async function findHolderById(
-  executor: Executor,
-  tokenId: string,
-  at: string,
-): Promise<Pick<AdminTokenHolder, "person" | "obtained_by" | "roles" | "listed"> | undefined> {
-  const row = (await query(executor, FIND_ACTIVE, [tokenId, at])).rows[0];
-  return row && { ...row, roles: row.roles as readonly Role[] };
-}
 const RECORD_USE = sql(
   `update admin_token set last_used_at = $2 where token_id =
     -- guard: a row that another transaction has locked does not stop the requests of its token

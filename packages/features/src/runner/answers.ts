@@ -65,7 +65,8 @@ export function readCells(
   return Array.isArray(rows) && rows.length <= events && rows.every(isRow) ? rows : undefined;
 }
 
-function parsed(text: string): unknown {
+/** @returns `undefined` for a text that is no JSON. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { parsed } from "./answers.ts";
 
 /** Maximum number of characters of an answer. A batch of 1,000 events with 100 features of long texts has half of it. */
 const MAX_ANSWER = 64 * 1024 * 1024;
@@ -123,15 +124,6 @@ export class IsolatedProcess {
   #end(): void {
     this.#hasEnded = true;
     this.#waiting?.(undefined);
-  }
-}
-
-/** @returns `undefined` for a text that is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@
 import { isUuid } from "../base/identifiers/uuidv7.ts";
 import type { KeysetPage } from "../store/postgres/keyset.ts";
 import { invalid } from "./input.ts";
+import type { AdminError } from "./problem.ts";
 
 const LIMIT = 50;
 
@@ -18,15 +19,15 @@ export const isText: IsId = (id) => !id.includes("\0");
 /** @throws AdminError request-invalid */
 export function pageOf({ limit = LIMIT, after }: PageInput, ids: readonly IsId[] = [isUuid]): KeysetPage {
   if (after === undefined) return { limit };
-  const [at, ...found] = textsOf(after) ?? [];
+  const [at, ...found] = valuesOfCursor(after);
   const isPosition =
-    at !== undefined &&
+    typeof at === "string" &&
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(at) &&
     !Number.isNaN(Date.parse(at)) &&
     found.length === ids.length &&
-    ids.every((isId, index) => isId(found[index] ?? ""));
-  if (!isPosition) throw invalid("querystring/after", "is not the `next` of a page");
-  return { limit, after: { at, ids: found } };
+    found.every((id, index) => typeof id === "string" && ids[index]?.(id));
+  if (!isPosition) throw notNext();
+  return { limit, after: { at, ids: found as string[] } };
 }
 
 /** The cursor of the next page; `null` if this page has fewer rows than the limit, and is therefore the last one. */
@@ -41,14 +42,17 @@ export function nextOf<Row>(
 }
 
 /** The cursor of the page after a row. */
-export const cursorOf = (position: readonly [at: string, ...ids: string[]]): string =>
+export const cursorOf = (position: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(position)).toString("base64url");
 
-function textsOf(cursor: string): readonly string[] | undefined {
+/** The position of a cursor, which a caller may have changed; empty if the text is no cursor. */
+export function valuesOfCursor(cursor: string): readonly unknown[] {
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
-    return Array.isArray(values) && values.every((value) => typeof value === "string") ? values : undefined;
+    return Array.isArray(values) ? values : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
+
+export const notNext = (): AdminError => invalid("querystring/after", "is not the `next` of a page");

@@ -13,10 +13,10 @@ if (major < 24 || (major === 24 && minor < 6)) {
 }
 // Some commands replace their process once: V8 reads these options only at the start, and Node rejects two of them in
 // NODE_OPTIONS. Sizes are in MB. The old generation is collected when it has grown by the given percentage: a server
-// collects seldom, and an export needs a quarter less memory. docs/performance.md and bench/tries.md have the measurements.
-// An option that the operator has set is not changed. The process is not replaced in three cases: on Windows, which has
-// no `execve`; under Node's permission model, which forbids it; and if the process has a channel to a parent, because
-// the new process would lose the channel.
+// collects seldom, and an export needs a quarter less memory. docs/performance.md and bench/tries.md have the
+// measurements. An option that the operator has set is not changed. The process is not replaced in three cases: on
+// Windows, which has no `execve`; under Node's permission model, which forbids it; and if the process has a channel to
+// a parent, because the new process would lose the channel.
 const V8_OPTIONS = {
   serve: {
     "--max-semi-space-size": 8,

@@ -148,7 +148,7 @@ const LATEST = Symbol("the latest response on this connection");
 
 /**
  * A connection of this server. The latest response is stored as a property, not in a `WeakMap` or `Set`: with these, V8
- * keeps all requests of a connection until it collects the old generation (docs/performance.md). An idle connection
+ * keeps all requests of a connection until it collects the old generation (bench/tries.md). An idle connection
  * keeps its last request and response.
  */
 interface Connection extends Socket {

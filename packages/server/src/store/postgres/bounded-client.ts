@@ -176,7 +176,7 @@ export class BoundedClient extends Client {
 
   /**
    * Runs a statement with a callback, because with the promises of `pg` V8 keeps nearly every statement, its values and
-   * its rows until it next collects the old generation: docs/performance.md has the measurement. The stack of an error
+   * its rows until it next collects the old generation: bench/tries.md has the measurement. The stack of an error
    * begins in the parser of `pg`.
    */
   #send(...args: readonly unknown[]): Promise<unknown> {

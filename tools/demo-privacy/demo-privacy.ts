@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { authorized, send, transport, type Reply, type Transport } from "../../e2e/support/client.ts";
-import { runWithBreakGlass, objects, PRIVACY, type Printed } from "../../e2e/support/command.ts";
+import { runWithBreakGlass, objects, PRIVACY } from "../../e2e/support/command.ts";
 import { makeHome, until } from "../../e2e/support/embedded.ts";
 import { type Credentials, type ServerProcess, startServer } from "../../e2e/support/server.ts";
 
@@ -26,31 +26,33 @@ const environment = {
 let remote: Readonly<Record<string, string>> = {};
 let shownCount = 0;
 
-function requireResult(what: string, holds: boolean): void {
+function show(what: string, holds: boolean): void {
   if (!holds) throw new Error(`the result is different: ${what}`);
   process.stdout.write(`  ✓ ${what}\n`);
   shownCount++;
 }
 
-function printTitle(title: string): void {
-  process.stdout.write(`\n${title}\n`);
+const title = (text: string): void => void process.stdout.write(`\n${text}\n`);
+
+/** The arguments of a line as a shell reads them: quotes keep words together. */
+const argumentsOf = (line: string): string[] =>
+  (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
+
+/** Runs a command without printing it. Through the admin API, an export of an account needs a data request. */
+async function run(line: string, expected = 0): Promise<string> {
+  const variables = { ...environment, ...(!line.startsWith("account export") && remote) };
+  const { code, stdout, stderr } = await runWithBreakGlass(variables, ...argumentsOf(line));
+  if (code !== expected) throw new Error(`drs ${line}: exit ${code}, not ${expected}: ${stderr}`);
+  return stdout;
 }
 
-/** Commands that always run on the database here. Through the admin API, an export needs a data request. */
-const LOCAL_COMMANDS = new Set(["account export"]);
-
-async function drs(args: readonly string[], expected = 0): Promise<Printed> {
-  process.stdout.write(
-    `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
-  );
-  const isLocal = LOCAL_COMMANDS.has(args.slice(0, 2).join(" "));
-  const result = await runWithBreakGlass({ ...environment, ...(!isLocal && remote) }, ...args);
-  if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
-  return result;
+async function drs(line: string, expected = 0): Promise<string> {
+  process.stdout.write(`  $ drs ${line}\n`);
+  return await run(line, expected);
 }
 
-const json = async <T>(args: readonly string[], expected = 0): Promise<T> =>
-  objects<T>((await drs([...args, "--json"], expected)).stdout)[0] as T;
+const json = async <T>(line: string, expected = 0): Promise<T> =>
+  objects<T>(await drs(`${line} --json`, expected))[0] as T;
 
 interface Stored {
   readonly id: string;
@@ -66,35 +68,24 @@ async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
   return { id: String(reply.json["event_id"]), exact: JSON.stringify(body.observations), request };
 }
 
+/** Reads on the database here, in the role of a privacy officer. */
+const read = (line: string) => runWithBreakGlass(environment, ...argumentsOf(line), ...PRIVACY);
+
 async function exactBytes({ id }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runWithBreakGlass(environment, "event", "get", id, "--raw", ...PRIVACY);
+  const { code, stdout } = await read(`event get ${id} --raw`);
   return code === 0 ? stdout : undefined;
 }
 
-async function listed(account: string): Promise<unknown[]> {
-  const { stdout } = await runWithBreakGlass(
-    environment,
-    "event",
-    "list",
-    "--account",
-    account,
-    ...PRIVACY,
-    "--limit",
-    "0",
-    "--json",
-  );
-  return objects(stdout).map(({ event_id }) => event_id);
-}
+const listed = async (account: string): Promise<unknown[]> =>
+  objects((await read(`event list --account ${account} --limit 0 --json`)).stdout).map(({ event_id }) => event_id);
 
 async function party(account: string, types: readonly string[]): Promise<Credentials[]> {
-  const variables = { ...environment, ...remote };
-  const issued = await runWithBreakGlass(variables, "token", "issue", "--account", account, "--json");
-  const { token } = JSON.parse(issued.stdout) as { token: string };
-  return Promise.all(
+  const { token } = JSON.parse(await run(`token issue --account ${account} --json`)) as { token: string };
+  const sessionId = `session-of-${account}`;
+  return await Promise.all(
     types.map(async (actionType) => {
-      const sessionId = `session-of-${account}`;
-      const args = ["action", "register", "--account", account, "--type", actionType, "--session", sessionId, "--json"];
-      const { action_id } = JSON.parse((await runWithBreakGlass(variables, ...args)).stdout) as { action_id: string };
+      const line = `action register --account ${account} --type ${actionType} --session ${sessionId} --json`;
+      const { action_id } = JSON.parse(await run(line)) as { action_id: string };
       return { account, token, actionId: action_id, actionType, sessionId };
     }),
   );
@@ -103,8 +94,8 @@ async function party(account: string, types: readonly string[]): Promise<Credent
 async function start(): Promise<ServerProcess> {
   const server = await startServer(environment);
   if (!process.argv.includes("--remote")) return server;
-  const token = ["admin-token", "issue", "--person", "demonstrator", "--role", "operator", "privacy", "--json"];
-  const [issued] = objects<{ token: string }>((await runWithBreakGlass(environment, ...token)).stdout);
+  const line = "admin-token issue --person demonstrator --role operator privacy --json";
+  const [issued] = objects<{ token: string }>(await run(line));
   remote = { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
   return server;
 }
@@ -116,7 +107,7 @@ async function stop(server: ServerProcess): Promise<void> {
 }
 
 async function demonstrate(): Promise<void> {
-  printTitle("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
+  title("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
   const purpose = { legal_basis: "legitimate interest", owner: "risk", derived_retention: "P1Y" };
   const policy = {
     purposes: [
@@ -128,8 +119,8 @@ async function demonstrate(): Promise<void> {
   };
   const policyFile = join(folder, "purposes.yaml");
   await writeFile(policyFile, JSON.stringify(policy));
-  await drs(["migrate"]);
-  await drs(["purpose", "apply", policyFile, "--yes"]);
+  await drs("migrate");
+  await drs(`purpose apply ${policyFile} --yes`);
 
   let server = await start();
   const [payment, signIn] = (await party("alice", ["payment", "sign-in"])) as [Credentials, Credentials];
@@ -138,74 +129,60 @@ async function demonstrate(): Promise<void> {
   const disputed = await store(server, payment);
   const signedIn = await store(server, signIn);
   const bobs = await store(server, other);
-  requireResult("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
+  show("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
 
-  printTitle("A legal hold on one of Alice's payments.");
+  title("A legal hold on one of Alice's payments.");
   const review = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
-  const why = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", review];
-  const { hold_id } = await json<{ hold_id: string }>(["hold", "add", "--event", disputed.id, ...why]);
+  const why = `--reason "dispute 4711" --approver "J. Doe" --review ${review}`;
+  const { hold_id } = await json<{ hold_id: string }>(`hold add --event ${disputed.id} ${why}`);
 
-  printTitle("Her sign-in expires.");
+  title("Her sign-in expires.");
   await until(async () => !(await listed("alice")).includes(signedIn.id));
-  requireResult("no read finds it", (await exactBytes(signedIn)) === undefined);
-  const pass = await json<{ rows: number }>(["retention", "run"]);
-  requireResult("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
+  show("no read finds it", (await exactBytes(signedIn)) === undefined);
+  const pass = await json<{ rows: number }>("retention run");
+  show("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
 
-  printTitle("A backup is made: a copy of the database's files.");
+  title("A backup is made: a copy of the database's files.");
   await stop(server);
   const backup = join(home.path, "backup");
   await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
 
-  printTitle("Alice requests erasure.");
+  title("Alice requests erasure.");
   server = await start();
-  const request = await json<{ request_id: string; due_at: string }>([
-    "request",
-    "add",
-    "--account",
-    "alice",
-    "--kind",
-    "erasure",
-    "--identity",
-    "signed in, code by mail",
-  ]);
-  requireResult("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
-  const plan = await json<{ events: number; held: number }>(["erase", "plan", "--account", "alice"]);
-  requireResult("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
+  const request = await json<{ request_id: string; due_at: string }>(
+    `request add --account alice --kind erasure --identity "signed in, code by mail"`,
+  );
+  show("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
+  const plan = await json<{ events: number; held: number }>("erase plan --account alice");
+  show("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
   const receipt = join(folder, "receipt.jws");
-  const run = ["erase", "run", "--account", "alice", "--reason", "request of today", "--receipt", receipt, "--yes"];
-  const erasure = await json<{ erasure_id: string; still_held: number }>(run, 3);
-  requireResult(
+  const erase = `erase run --account alice --reason "request of today" --receipt ${receipt} --yes`;
+  const erasure = await json<{ erasure_id: string; still_held: number }>(erase, 3);
+  show(
     "exit code 3: the hold keeps one event",
     erasure.still_held === 1 && (await exactBytes(disputed)) === disputed.exact,
   );
-  requireResult("the other one is deleted", (await exactBytes(paid)) === undefined);
-  await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id], 1);
-  await drs(["request", "close", request.request_id, "--outcome", "partly", "--erasure", erasure.erasure_id]);
-  requireResult("the request is not done, but done in part", true);
+  show("the other one is deleted", (await exactBytes(paid)) === undefined);
+  await drs(`request close ${request.request_id} --outcome done --erasure ${erasure.erasure_id}`, 1);
+  await drs(`request close ${request.request_id} --outcome partly --erasure ${erasure.erasure_id}`);
+  show("the request is not done, but done in part", true);
 
-  printTitle("The receipt is verified by the public key, and with one character changed it is not.");
+  title("The receipt is verified by the public key, and with one character changed it is not.");
   const key = join(folder, "receipts.pem");
-  await writeFile(key, (await drs(["receipt", "key"])).stdout);
-  const verified = await json<{ events: number; held: number; destroyed_keys: string[] }>([
-    "receipt",
-    "verify",
-    receipt,
-    "--public-key",
-    key,
-  ]);
-  requireResult(
-    "it says how many events, keys and held events",
-    verified.held === 1 && verified.destroyed_keys.length === 2,
+  await writeFile(key, await drs("receipt key"));
+  const verified = await json<{ events: number; held: number; destroyed_keys: string[] }>(
+    `receipt verify ${receipt} --public-key ${key}`,
   );
+  show("it says how many events, keys and held events", verified.held === 1 && verified.destroyed_keys.length === 2);
   const text = await readFile(receipt, "utf8");
   await writeFile(receipt, text.slice(0, 200) + (text[200] === "A" ? "B" : "A") + text.slice(201));
-  await drs(["receipt", "verify", receipt, "--public-key", key], 1);
+  await drs(`receipt verify ${receipt} --public-key ${key}`, 1);
 
-  printTitle("A late retry of the erased payment, by Alice, who has returned.");
+  title("A late retry of the erased payment, by Alice, who has returned.");
   const [again] = (await party("alice", ["payment"])) as [Credentials];
   const headers = { ...paid.request.headers, Authorization: `Bearer ${again.token}` };
   const retried = await send({ url: server.url, headers, body: paid.request.body });
-  requireResult(
+  show(
     "200 with the id of the first answer, and no event is stored",
     retried.status === 200 && retried.json["event_id"] === paid.id,
   );
@@ -214,56 +191,50 @@ async function demonstrate(): Promise<void> {
     headers,
     body: paid.request.body.replace('"sensorCount":23', '"sensorCount":24'),
   });
-  requireResult("409 for other bytes under the same key", changed.status === 409);
+  show("409 for other bytes under the same key", changed.status === 409);
   const fresh = await store(server, again);
-  requireResult("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
+  show("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
 
-  printTitle("The hold ends, and with it the rest of the erasure.");
-  await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is closed", "--yes"]);
-  requireResult("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
-  await drs(["retention", "run"]);
-  const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout)];
-  requireResult("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
-  await drs(["request", "close", request.request_id, "--outcome", "done"]);
-  requireResult("the request is done", true);
+  title("The hold ends, and with it the rest of the erasure.");
+  await drs(`hold lift ${hold_id} --reason "dispute 4711 is closed" --yes`);
+  show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
+  await drs("retention run");
+  const erasures = objects(await drs("erase list --json"));
+  show("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
+  await drs(`request close ${request.request_id} --outcome done`);
+  show("the request is done", true);
 
-  printTitle("A legal hold on Bob's account, after the backup.");
-  const onBob = await json<{ hold_id: string }>(["hold", "add", "--account", "bob", ...why]);
+  title("A legal hold on Bob's account, after the backup.");
+  const onBob = await json<{ hold_id: string }>(`hold add --account bob ${why}`);
 
-  printTitle("Everything that is held about Bob.");
+  title("Everything that is held about Bob.");
   const out = join(folder, "export");
-  await drs(["account", "export", "--account", "bob", "--out", out, "--reason", "request of today"]);
-  requireResult(
-    "his event, byte for byte",
-    (await readFile(join(out, "events", `${bobs.id}.json`), "utf8")) === bobs.exact,
-  );
+  await drs(`account export --account bob --out ${out} --reason "request of today"`);
+  show("his event, byte for byte", (await readFile(join(out, "events", `${bobs.id}.json`), "utf8")) === bobs.exact);
   const accesses = objects(await readFile(join(out, "accesses.ndjson"), "utf8"));
-  requireResult(
+  show(
     "and who looked, when and why",
     accesses.some(({ operation }) => operation === "account.export"),
   );
 
-  printTitle("The old backup is restored: it holds what was erased.");
+  title("The old backup is restored: it holds what was erased.");
   await stop(server);
   await rm(home.dataDir, { recursive: true });
   await rename(backup, home.dataDir);
   server = await start();
-  requireResult(
+  show(
     "the start reports the erasures that it applied again",
     /lacked 2 erasures of the journal/.test(server.stderr()),
   );
-  requireResult("no erased event is listed", (await listed("alice")).length === 0);
+  show("no erased event is listed", (await listed("alice")).length === 0);
   for (const erased of [paid, disputed, signedIn]) {
     if ((await exactBytes(erased)) !== undefined) throw new Error("an erased event is readable");
   }
-  requireResult("nor readable", true);
-  requireResult("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
-  const holds = objects((await drs(["hold", "list", "--json"])).stdout);
+  show("nor readable", true);
+  show("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
+  const holds = objects(await drs("hold list --json"));
   const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
-  requireResult(
-    "the hold on Bob's account is active",
-    restored?.["account"] === "bob" && restored["lifted_at"] === null,
-  );
+  show("the hold on Bob's account is active", restored?.["account"] === "bob" && restored["lifted_at"] === null);
   await stop(server);
 }
 

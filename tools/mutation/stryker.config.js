@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { packageNamed } from "./packages.ts";
 
-const { MUTATED_PACKAGE: name = "", MUTATED_FILE: file } = process.env;
+const { MUTATED_PACKAGE: name = "", MUTATED_FILE: file = "" } = process.env;
 const reports = join(import.meta.dirname, "reports", name);
 
 /** The run of one package. mutation.ts starts it in the root of the repository. */
 export default {
-  mutate: file === undefined ? packageNamed(name).sources : [file],
+  mutate: file === "" ? packageNamed(name).sources : [file],
   testRunner: "vitest",
   plugins: [import.meta.resolve("@stryker-mutator/vitest-runner")],
   vitest: { configFile: "tools/mutation/vitest.config.ts", related: false, pool: "forks" },
@@ -19,9 +19,8 @@ export default {
   ignorePatterns: [".data", ".keys", "tools/mutation/reports"],
   incremental: true,
   incrementalFile: join(reports, "incremental.json"),
-  reporters: ["progress-append-only", "clear-text", "json", "html"],
+  reporters: ["progress-append-only", "clear-text", "html"],
   clearTextReporter: { allowColor: false, allowEmojis: false, reportTests: false, skipFull: true },
-  jsonReporter: { fileName: join(reports, "mutation.json") },
   htmlReporter: { fileName: join(reports, "mutation.html") },
   allowConsoleColors: false,
 };

@@ -1,9 +1,8 @@
 /**
  * `npm run pack [-- --out DIR --package NAME … --release]`: packs the public packages, or the named ones, and writes
- * exactly their tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. With `--release`
- * it first checks that `tools/release/project.json` says where the project is published. In the repository the
- * packages run from TypeScript. Node runs no TypeScript in `node_modules`, so the published files are JavaScript with
- * declarations.
+ * their tarballs into DIR (`dist/`), in which it deletes nothing. With `--release` it first checks that
+ * `tools/release/project.json` says where the project is published. In the repository the packages run from TypeScript.
+ * Node runs no TypeScript in `node_modules`, so the published files are JavaScript with declarations.
  *
  * There are two kinds of packages. A *tree* keeps one file for each module. It is for Node, because modules find
  * assets, such as SQL files, next to their own file. A *bundle* has one file for each entry, as ESM and as CommonJS,
@@ -15,7 +14,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackageFiles } from "./bundle.ts";
-import { destinationProblem } from "./destination.ts";
 import { type Manifest, releaseProblem, ROOT } from "./manifest.ts";
 import { buildTree } from "./tree.ts";
 
@@ -42,9 +40,9 @@ const { values } = parseArgs({
 const unknown = values.package.find((name) => !(name in PACKAGES));
 const problem =
   unknown === undefined
-    ? ((values.release ? releaseProblem() : undefined) ?? destinationProblem(values.out))
+    ? values.release && releaseProblem()
     : `there is no package ${JSON.stringify(unknown)}: name ${NAMES.join(", ")}.`;
-if (problem === undefined) await packInto(values.out);
+if (!problem) await packInto(values.out);
 else {
   process.stderr.write(`pack: ${problem}\n`);
   process.exitCode = 1;

@@ -18,12 +18,14 @@ const tarballOf = (name: string): string => join(folder, `device-risk-signals-${
 
 beforeAll(() => {
   writeFileSync(tarballOf("contract"), "an earlier one");
+  writeFileSync(join(folder, "other"), "");
   execFileSync("node", ["tools/pack/pack.ts", "--out", folder], { cwd: ROOT });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("pack writes exactly the tarballs, and replaces earlier ones", () => {
-  expect(readdirSync(folder).sort()).toEqual(NAMES.map((name) => basename(tarballOf(name))).sort());
+it("pack writes exactly the tarballs, replaces earlier ones, and deletes no other file", () => {
+  const tarballs = NAMES.map((name) => basename(tarballOf(name)));
+  expect(readdirSync(folder).sort()).toEqual([...tarballs, "other"].sort());
 });
 
 async function filesOf(name: string): Promise<string[]> {

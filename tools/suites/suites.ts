@@ -10,8 +10,8 @@ export type Suite = "unit" | "integration" | "e2e";
 
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
-/** Folders whose tests belong to no suite: they have a separate lock file, and a separate check runs their tests. */
-const OWN_LOCK_FOLDERS = ["tools/pack/", "tools/browser/"];
+/** Folders whose tests belong to no suite: they need the packages of `tools`, and a separate check runs them. */
+const SEPARATE_FOLDERS = ["tools/pack/", "tools/browser/"];
 
 /** Matches an import of a package, or of support code that opens a system or a part of it in the test's process. */
 const IN_PROCESS_TESTS =
@@ -30,6 +30,6 @@ export function suiteOf(file: string, text: string): Suite {
 export function filesOf(suite: Suite, root: string): string[] {
   return globSync(TEST_FILES, { cwd: root, exclude: (name) => name === "node_modules" })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => !OWN_LOCK_FOLDERS.some((folder) => file.startsWith(folder)))
+    .filter((file) => !SEPARATE_FOLDERS.some((folder) => file.startsWith(folder)))
     .filter((file) => suiteOf(file, readFileSync(join(root, file), "utf8")) === suite);
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Agent } from "node:http";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { webUrl } from "../base/config/values.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { http, https } from "../base/node-http.ts";
 import { EVENTS_PATH } from "../ingest/request.ts";
 import { plural } from "../base/messages/plural.ts";
 import { BENCH_SESSION, benchEvent } from "./bench-event.ts";
@@ -105,7 +105,7 @@ interface Measured {
 async function measure(options: BenchOptions): Promise<Measured> {
   const { events, connections } = options;
   const isTls = options.url.startsWith("https:");
-  const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: connections });
+  const agent = new (isTls ? https : http).Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
   const answers = new Map<string, number>();
   let sent = 0;
@@ -134,8 +134,8 @@ const bodyOf = ({ action, type }: BenchOptions): string =>
     observations: benchEvent(Math.random, new Date()),
   });
 
-function post({ url, token }: BenchOptions, body: string, agent: HttpAgent): Promise<string> {
-  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+function post({ url, token }: BenchOptions, body: string, agent: Agent): Promise<string> {
+  const { request } = url.startsWith("https:") ? https : http;
   const headers = {
     Authorization: `Bearer ${token}`,
     "Idempotency-Key": randomUUID(),

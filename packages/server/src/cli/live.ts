@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { get, type RequestOptions } from "node:http";
-import { get as getSecurely } from "node:https";
+import type { RequestOptions } from "node:http";
 import { Command } from "commander";
 import type { Config } from "../base/config/config.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { http, https } from "../base/node-http.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -44,7 +44,7 @@ async function statusOf(url: URL): Promise<number | undefined> {
   const options: RequestOptions = { signal, agent: false };
   // The certificate names the host that clients use, and the request carries no secret.
   const request =
-    url.protocol === "https:" ? getSecurely(url, { ...options, rejectUnauthorized: false }) : get(url, options);
+    url.protocol === "https:" ? https.get(url, { ...options, rejectUnauthorized: false }) : http.get(url, options);
   const [response] = (await once(request, "response")) as [{ statusCode?: number; resume: () => void }];
   response.resume();
   return response.statusCode;

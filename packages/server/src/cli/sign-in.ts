@@ -1,13 +1,14 @@
 /** `drs login` and `drs logout`: a person signs in with a browser, and the commands get a token (RFC 8252). */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AdminRequestError, BASE_PATH, createAdminClient } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError } from "commander";
 import { readSetting } from "../base/config/config.ts";
 import { webUrl } from "../base/config/values.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { http } from "../base/node-http.ts";
 import { type Context, print } from "./context.ts";
 import { deleteLogin, readLogin, storeLogin } from "./login.ts";
 import { example } from "./options.ts";
@@ -77,7 +78,7 @@ async function signIn(
 ): Promise<Issued> {
   const state = randomBytes(16).toString("base64url");
   const verifier = randomBytes(32).toString("base64url");
-  const server = createServer();
+  const server = http.createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   try {

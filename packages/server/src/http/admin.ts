@@ -1,7 +1,7 @@
 /** The operators' listener for health, metrics and the admin API. It is separate from the listener of the endpoint. */
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Readiness } from "../base/dependencies/readiness.ts";
+import { http, https } from "../base/node-http.ts";
 import type { OnError } from "../base/ports.ts";
 import { hasOneHost, isForListener } from "./host.ts";
 import { notFound, pathOf } from "./paths.ts";
@@ -43,8 +43,8 @@ export function createAdminServer(options: AdminOptions): Server {
   // `refusal` checks the `Host` of a request.
   const settings = { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS };
   const server = options.tls
-    ? createTlsServer({ ...settings, ...options.tls, minVersion: "TLSv1.2" }, listener)
-    : createServer(settings, listener);
+    ? https.createServer({ ...settings, ...options.tls, minVersion: "TLSv1.2" }, listener)
+    : http.createServer(settings, listener);
   server.on("error", (error) => options.onError(error, "accept admin connection"));
   return server;
 }

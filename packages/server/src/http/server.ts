@@ -1,15 +1,7 @@
 /** The standalone endpoint on `node:http` or `node:https`. */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { http, https } from "../base/node-http.ts";
 import type { OnError } from "../base/ports.ts";
 import { type ProblemCode, reject } from "@device-risk-signals/contract";
 import type { Ingest } from "../ingest/ingest.ts";
@@ -65,8 +57,8 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
     };
   };
   const server = options.tls
-    ? createTlsServer({ ...settings, ...options.tls }, answer())
-    : createServer(settings, answer());
+    ? https.createServer({ ...settings, ...options.tls }, answer())
+    : http.createServer(settings, answer());
   // Closes idle connections, among them those whose client does not read its answer.
   server.setTimeout(IDLE_MS);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
@@ -130,7 +122,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
 function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly string[]): void {
   const { status, body } = answerRejection(new RejectedRequest(reject(code)));
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
     ...headers,
     "Content-Type: application/problem+json",
     `Content-Length: ${Buffer.byteLength(body)}`,

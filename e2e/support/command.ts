@@ -4,7 +4,7 @@ import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { clockOf } from "./test-clock.ts";
 
-type Program = Pick<ReturnType<typeof createProgram>, "commands" | "name">;
+type Program = Pick<ReturnType<typeof createProgram>, "commands" | "name" | "options">;
 
 export interface Printed {
   readonly code: number;
@@ -63,14 +63,22 @@ export async function runAsGiven(
   return { code, stdout: stdout.toString(), stderr: stderr.toString().replace(INSTALLATION_LINE, "") };
 }
 
+/** A program that lists its commands and runs none. */
+function emptyProgram(): Program {
+  const sink = new Collector();
+  return createProgram(contextWith({}, sink, sink));
+}
+
+let program: Program | undefined;
+
 /** The arguments, with `--break-glass` added if the command has this option and works on an external database. */
 export function withBreakGlass(
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
 ): readonly string[] {
   if (environment["DRS_DATABASE_URL"] === undefined || environment["DRS_ADMIN_URL"] !== undefined) return args;
-  const sink = new Collector();
-  let command = createProgram(contextWith({}, sink, sink));
+  program ??= emptyProgram();
+  let command: Program = program;
   for (const word of args) {
     const inner = command.commands.find((one) => one.name() === word);
     if (!inner) break;
@@ -184,13 +192,11 @@ export const commandsOfInstallation = (): readonly string[] => leafCommands().fi
 
 /** Every command as a list of words, including groups and the program itself. */
 export function everyCommand(): (readonly string[])[] {
-  const sink = new Collector();
-  const program = createProgram(contextWith({}, sink, sink));
   const walk = (from: Program, path: readonly string[]): (readonly string[])[] => [
     path,
     ...from.commands.flatMap((inner) => walk(inner, [...path, inner.name()])),
   ];
-  return walk(program, []);
+  return walk(emptyProgram(), []);
 }
 
 /** The objects that `--json` prints, one in each line. */

@@ -71,7 +71,18 @@ export interface Schema {
   readonly definitions: readonly Definition[];
 }
 
-export async function readSchema(): Promise<Schema> {
+let known: Promise<Schema> | undefined;
+
+/** Reads the files once in each process, because every installation that a process opens is compared with them. */
+export function readSchema(): Promise<Schema> {
+  known ??= readFiles().catch((error: unknown) => {
+    known = undefined;
+    throw error;
+  });
+  return known;
+}
+
+async function readFiles(): Promise<Schema> {
   return {
     migrations: await Promise.all((await sqlFiles("migrations")).map(readMigration)),
     definitions: [

@@ -2,7 +2,7 @@
  * Bundles `drs` into a few files for the processes that tests start. A process that reads the sources loads a file for
  * each module. Until it starts to work, it needs four times the processor time of a process with the bundle.
  */
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
@@ -36,6 +36,8 @@ export async function bundleDrs(): Promise<() => Promise<void>> {
   });
   const { output } = await bundle.write({ dir: folder, entryFileNames: "drs.js" });
   await bundle.close();
+  // Otherwise Node would parse each file as CommonJS first.
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   process.env[BUNDLED_DRS] = join(folder, output[0].fileName);
   return () => rm(folder, { recursive: true });
 }

@@ -19,8 +19,11 @@ export const CLUSTER_TEMPLATE = "TEST_POSTGRES_CLUSTER";
  */
 export const TEMPLATE = "drs_template";
 
-/** Tests kill processes but never the machine, so PostgreSQL needs no protection against partly written pages. */
-const SETTINGS = "full_page_writes = off\n";
+/**
+ * Tests kill processes but never the machine, so PostgreSQL needs no protection against partly written pages. With
+ * hundreds of test databases, autovacuum would start a worker every 0.1 seconds.
+ */
+const SETTINGS = ["full_page_writes = off", "autovacuum = off", "jit = off"].join("\n");
 
 export async function makeClusterTemplate(dataDir: string): Promise<void> {
   const embedded = await startPostgres(dataDir);
@@ -29,7 +32,7 @@ export async function makeClusterTemplate(dataDir: string): Promise<void> {
   await migrate({ ...superuser, database: TEMPLATE });
   await run({ ...superuser, database: TEMPLATE }, SQL_CLOCK);
   await embedded.close();
-  await appendFile(join(dataDir, "postgres/postgresql.conf"), SETTINGS);
+  await appendFile(join(dataDir, "postgres/postgresql.conf"), `${SETTINGS}\n`);
   process.env[CLUSTER_TEMPLATE] = dataDir;
 }
 

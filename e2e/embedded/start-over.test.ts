@@ -1,22 +1,41 @@
 /** Tests of stores that do not belong together, and of a start that deletes all of them. */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { drsOfRun } from "../support/bundle-drs.ts";
-import { type Home, until } from "../support/embedded.ts";
-import { EmbeddedScene, expectRefused, issueToken, listTokens, lines, migrate } from "../support/embedded-scene.ts";
+import { type Home, makeHome, until } from "../support/embedded.ts";
+import {
+  EmbeddedScene,
+  expectRefused,
+  expectStopped,
+  issueToken,
+  listTokens,
+  lines,
+  migrate,
+} from "../support/embedded-scene.ts";
 import { runDrs, spawnDrs } from "../support/server.ts";
 
 const { home, serve, leftovers } = new EmbeddedScene();
 
-/** An installation whose journal has a checkpoint of the audit. */
+/** An installation whose journal has a checkpoint of the audit. Each test uses a copy. */
+let original: Home;
+
+beforeAll(async () => {
+  original = await makeHome();
+  expect((await migrate(original)).code).toBe(0);
+  expect((await issueToken(original)).code).toBe(0);
+  expect(await runDrs(original.environment, ["audit", "checkpoint"])).toMatchObject({ code: 0 });
+  await expectStopped(original);
+});
+
+afterAll(() => original.remove());
+
 async function used(): Promise<Home> {
   const place = await home();
-  expect((await migrate(place)).code).toBe(0);
-  expect((await issueToken(place)).code).toBe(0);
-  expect(await runDrs(place.environment, ["audit", "checkpoint"])).toMatchObject({ code: 0 });
+  await promisify(execFile)("cp", ["-a", `${original.path}/.`, place.path]);
   return place;
 }
 

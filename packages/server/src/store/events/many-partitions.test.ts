@@ -1,5 +1,5 @@
 /**
- * Tests of reads, orders and expiry with many partitions of events, and as many of feature values: 700 in `npm test`,
+ * Tests of reads, orders and expiry with many partitions of events, and as many of feature values: 300 in `npm test`,
  * and 5,000 in `npm run soak` or with `PARTITIONS=5000`. The tests count locks, because the number of locks does not
  * depend on the machine. The planning time depends on the machine, so only the long run checks it.
  */
@@ -37,8 +37,9 @@ import { makePartitions } from "./many-partitions.fixture.ts";
 import { releasingLocks } from "./partition-slices.ts";
 import { type EventFilter, findEvent, listEvents, readEvent } from "./read-events.ts";
 
-const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(700, 5_000));
-const IS_LONG_RUN = PARTITIONS > 700;
+const SHORT_RUN = 300;
+const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(SHORT_RUN, 5_000));
+const IS_LONG_RUN = PARTITIONS > SHORT_RUN;
 const MAX_LOCKS = 200;
 /**
  * Maximum number of locks of the owner's transaction, which keeps the locks of the partitions of the last hour until
@@ -57,7 +58,7 @@ let database: TestDatabase;
 let system: System;
 let owner: pg.Client;
 let past: Past;
-/** Events of a month ago, a week ago and now, oldest first, each with a different purpose. */
+/** Events of 13 days ago, a week ago and now, oldest first, each with a different purpose. */
 let events: PastEvent[];
 
 beforeAll(async () => {
@@ -70,7 +71,7 @@ beforeAll(async () => {
   await makePartitions(owner, PARTITIONS);
   past = new Past(system);
   events = [
-    await past.store(30 * DAY_HOURS, { purpose: 20, actionType: "rare", sdkVersion: "9.9.9" }),
+    await past.store(13 * DAY_HOURS, { purpose: 20, actionType: "rare", sdkVersion: "9.9.9" }),
     await past.store(7 * DAY_HOURS, { purpose: 7, account: "other" }),
     await past.store(0, { purpose: 1 }),
   ];

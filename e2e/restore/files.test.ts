@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
-import { objects } from "../support/command.ts";
+import { objects, type Printed, runWithBreakGlass } from "../support/command.ts";
 import { type Home, makeHome, until } from "../support/embedded.ts";
 import {
   type Environment,
@@ -21,7 +21,7 @@ import {
   type Stored,
 } from "../support/erase-and-restore.ts";
 import { applyPeriod } from "../support/policy.ts";
-import { issueCredentials, runDrs, type ServerProcess, startServer } from "../support/server.ts";
+import { issueCredentials, type ServerProcess, startServer } from "../support/server.ts";
 
 const run = promisify(execFile);
 
@@ -138,22 +138,22 @@ describe("a server on restored files of the embedded database", () => {
     await rename(entryFile(2), `${entryFile(2)}.away`);
     const gap = /entry 2 of the erasure journal .* is missing: restore the journal.*accept-loss --entry 2/;
     await expect(startServer(environment)).rejects.toThrow(gap);
-    const listing = await runDrs(environment, ["event", "list"]);
-    expect([listing.code, listing.stdout.toString()]).toEqual([1, ""]);
+    const listing = await runWithBreakGlass(environment, "event", "list");
+    expect([listing.code, listing.stdout]).toEqual([1, ""]);
     expect(listing.stderr).toMatch(gap);
 
-    const accept = (entry: string): ReturnType<typeof runDrs> =>
-      runDrs(environment, ["erase", "accept-loss", "--entry", entry, "--reason", "the disk failed", "--yes"]);
+    const accept = (entry: string): Promise<Printed> =>
+      runWithBreakGlass(environment, "erase", "accept-loss", "--entry", entry, "--reason", "the disk failed", "--yes");
     expect(await accept("3")).toMatchObject({ code: 1, stderr: expect.stringContaining("say --entry 2") });
     expect(await accept("2")).toMatchObject({ code: 0, stderr: "" });
     server = await startServer(environment);
     expect(server.stderr()).toContain("the database lacked 3 erasures of the journal");
     // The loss of entry 2 was accepted, so the events that it erased are readable again.
     expect(await listed(environment)).toEqual([accounts[1]?.stored.eventId]);
-    const doctor = await runDrs(environment, ["doctor"]);
-    expect(doctor.stdout.toString()).toMatch(/^ok {4}erasures: .*the loss of entries 2 of the journal was accepted$/m);
-    const audit = await runDrs(environment, ["audit", "list", "--json"]);
-    const accepted = objects(audit.stdout.toString()).filter(({ operation }) => operation === "erase.accept-loss");
+    const doctor = await runWithBreakGlass(environment, "doctor");
+    expect(doctor.stdout).toMatch(/^ok {4}erasures: .*the loss of entries 2 of the journal was accepted$/m);
+    const audit = await runWithBreakGlass(environment, "audit", "list", "--json");
+    const accepted = objects(audit.stdout).filter(({ operation }) => operation === "erase.accept-loss");
     expect(accepted).toMatchObject([{ reason: "the disk failed", detail: { entry: 2 } }]);
     await erase(environment, "--account", "account-2");
     expect(await listed(environment)).toEqual([]);
@@ -194,13 +194,13 @@ describe("a server on restored files of the embedded database", () => {
     const restoreDatabase = await backUp(home.dataDir)();
     const place = async (...subject: readonly string[]): Promise<string> => {
       const args = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31", "--json"];
-      const placed = await runDrs(environment, ["hold", "add", ...subject, ...args]);
+      const placed = await runWithBreakGlass(environment, "hold", "add", ...subject, ...args);
       expect(placed.code, placed.stderr).toBe(0);
-      return String(objects(placed.stdout.toString())[0]?.["hold_id"]);
+      return String(objects(placed.stdout)[0]?.["hold_id"]);
     };
     const id = await place("--account", held?.account ?? "");
     const lifted = await place("--event", later?.stored.eventId ?? "");
-    const ended = await runDrs(environment, ["hold", "lift", lifted, "--reason", "it is resolved", "--yes"]);
+    const ended = await runWithBreakGlass(environment, "hold", "lift", lifted, "--reason", "it is resolved", "--yes");
     expect(ended.code, ended.stderr).toBe(0);
     await restoreDatabase();
     server = await startServer(environment);
@@ -209,7 +209,7 @@ describe("a server on restored files of the embedded database", () => {
     expect(await listed(environment)).toEqual([held?.stored.eventId]);
     expect(await read(environment, held?.stored as Stored)).toBe(held?.stored.text);
     expect(await read(environment, other?.stored as Stored)).toBeUndefined();
-    const holds = objects((await runDrs(environment, ["hold", "list", "--json"])).stdout.toString());
+    const holds = objects((await runWithBreakGlass(environment, "hold", "list", "--json")).stdout);
     expect(holds.map(({ hold_id, lifted_at }) => [hold_id, lifted_at === null])).toEqual([
       [id, true],
       [lifted, false],

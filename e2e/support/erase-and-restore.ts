@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { bundleOf } from "../../packages/features/src/bundle.fixture.ts";
 import { authorized, send, transport } from "./client.ts";
-import { objects, PRIVACY } from "./command.ts";
-import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./server.ts";
+import { objects, PRIVACY, runWithBreakGlass } from "./command.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./server.ts";
 
 export type Environment = Record<string, string>;
 
@@ -23,17 +23,17 @@ export async function store(server: ServerProcess, who: Credentials): Promise<St
 
 /** Exact bytes of the event, or `undefined` if it can't be read. */
 export async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", ...PRIVACY]);
-  return code === 0 ? stdout.toString() : undefined;
+  const { code, stdout } = await runWithBreakGlass(environment, "event", "get", eventId, "--raw", ...PRIVACY);
+  return code === 0 ? stdout : undefined;
 }
 
 export async function listed(environment: Environment): Promise<string[]> {
-  const { stdout } = await runDrs(environment, ["event", "list", ...PRIVACY, "--limit", "0", "--json"]);
-  return objects(stdout.toString()).map(({ event_id }) => String(event_id));
+  const { stdout } = await runWithBreakGlass(environment, "event", "list", ...PRIVACY, "--limit", "0", "--json");
+  return objects(stdout).map(({ event_id }) => String(event_id));
 }
 
 export async function erase(environment: Environment, ...args: readonly string[]): Promise<void> {
-  const done = await runDrs(environment, ["erase", "run", ...args, "--reason", "a restore", "--yes"]);
+  const done = await runWithBreakGlass(environment, "erase", "run", ...args, "--reason", "a restore", "--yes");
   expect(done.code, done.stderr).toBe(0);
 }
 
@@ -49,15 +49,24 @@ async function adoptFeature(environment: Environment, folder: string): Promise<v
     ["propose", file],
     ["adopt", "example@1", "--purpose", "default"],
   ]) {
-    const { code, stderr } = await runDrs(environment, ["feature", ...args, ...why]);
+    const { code, stderr } = await runWithBreakGlass(environment, "feature", ...args, ...why);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   }
 }
 
 /** The statuses of the features of the account's events, as `drs feature get` prints them. */
 async function featuresOf(environment: Environment, account: string): Promise<unknown[]> {
-  const { stdout } = await runDrs(environment, ["feature", "get", "--account", account, "--wait", "5s", "--json"]);
-  return objects(stdout.toString()).map(({ status }) => status);
+  const { stdout } = await runWithBreakGlass(
+    environment,
+    "feature",
+    "get",
+    "--account",
+    account,
+    "--wait",
+    "5s",
+    "--json",
+  );
+  return objects(stdout).map(({ status }) => status);
 }
 
 /**
@@ -93,8 +102,8 @@ export async function expectErasureSurvivesRestore(
   expect(await listed(environment)).toEqual([before[2].eventId]);
   expect(await read(environment, before[2])).toBe(before[2].text);
   for (const erased of [before[0], before[1]]) expect(await read(environment, erased)).toBeUndefined();
-  const tokens = await runDrs(environment, ["token", "list", "--account", "former", "--json"]);
-  expect(tokens.stdout.toString()).toBe("");
+  const tokens = await runWithBreakGlass(environment, "token", "list", "--account", "former", "--json");
+  expect(tokens.stdout).toBe("");
   if (hasFeatures) expect(await featuresOf(environment, "former")).toEqual([]);
   if (hasFeatures) expect(await featuresOf(environment, "stays")).toEqual(["computed"]);
   const later = await store(server, stays);

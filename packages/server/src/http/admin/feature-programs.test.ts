@@ -180,7 +180,7 @@ it("another program for a version is recorded if it gives the same values, but n
 
 it("another program is recorded although it is slow for some events, but not if it is slow for most", async () => {
   const slow = (value: boolean, rest = "") => {
-    const compute = `({ su }) => { if (su.value === ${value}) for (let i = 0; i < 8e8; i++); return su.value ?? null; }`;
+    const compute = `({ su }) => { if (su.value === ${value}) for (let i = 0; i < 4e8; i++); return su.value ?? null; }`;
     return bundleOf(compute + rest, { id: "slow", purposes: ["default"] });
   };
   const analyst = await listener.client(["analyst"], { person: "erika" });

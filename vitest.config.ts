@@ -11,7 +11,7 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     // Tests of a database wait more than they compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // One process for many files: loading the modules again takes as long as the tests do.
     isolate: false,
     projects: [

@@ -30,3 +30,16 @@ test("each link of a page leads to a file, and to a heading of it", () => {
   );
   expect(dead).toEqual([]);
 });
+
+test("each page that a message or a comment names exists", () => {
+  const sources = globSync(["{packages,tools,e2e,deploy,website}/**/*.{ts,tsx,sql,sh,mjs,yaml}", "*.{yaml,ts}"], {
+    cwd: ROOT,
+    exclude: ["**/node_modules/**", "**/dist/**"],
+  });
+  const dead = sources.flatMap((file) =>
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(/\bdocs\/[\w/.-]+\.md\b/g)]
+      .filter(([page]) => !existsSync(join(ROOT, page)))
+      .map(([page]) => `${file}: ${page}`),
+  );
+  expect(dead).toEqual([]);
+});

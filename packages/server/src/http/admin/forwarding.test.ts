@@ -9,6 +9,7 @@ import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
 import { listAudit } from "../../audit/audit.ts";
+import { SESSION_COOKIE } from "../../operations/cookies.ts";
 import { portsOf } from "../../operations/ports.ts";
 import { WorkerCalls } from "../../operations/worker-calls.ts";
 import { LOCKS } from "../../store/postgres/locks.ts";
@@ -37,10 +38,15 @@ async function listenOn(server: Server | ReturnType<typeof createTcpServer>): Pr
 }
 
 /** A process of the admin API that is no worker. @returns its URL */
-async function startRelay(workerUrl?: string, errors: unknown[] = []): Promise<string> {
+const startRelay = (workerUrl?: string, errors?: unknown[]): Promise<string> => startApi({ workerUrl }, errors);
+
+async function startApi(
+  options: Pick<Parameters<typeof createAdminApi>[0], "workerUrl" | "calls" | "origin">,
+  errors: unknown[] = [],
+): Promise<string> {
   const api = await createAdminApi({
+    ...options,
     ports: portsOf(scene.system, scene.system),
-    workerUrl,
     document: "{}",
     isClearAllowed: true,
     onFalseCredential: () => {},
@@ -196,6 +202,49 @@ describe("a process of the admin API without the login of a worker", () => {
     expect((await post(`${worker.url}${RETENTION}`, { Authorization: `Bearer ${analyst}` })).status).toBe(403);
     const crossSite = { "Sec-Fetch-Site": "cross-site" };
     expect((await post(`${worker.url}${RETENTION}`, crossSite)).status).toBe(403);
+  });
+});
+
+describe("the cookie of a session, at the worker and at a process that forwards", () => {
+  const origin = "https://console.example";
+  const DESTROY = "/admin/v1/keys/none/destroy";
+  let urls: Readonly<Record<"worker" | "relay", string>>;
+
+  beforeAll(async () => {
+    const worker = await startApi({ calls: new WorkerCalls(scene.system), origin });
+    urls = { worker, relay: await startApi({ workerUrl: worker, origin }) };
+  });
+
+  async function cookie(minutesAgo: number): Promise<string> {
+    const { adminSessions, pool, clock } = scene.system;
+    const authenticatedAt = new Date(clock.now() - minutesAgo * 60_000).toISOString();
+    const person = { person: "ann", identity: "i", roles: ["operator"], grants: [], authenticatedAt } as const;
+    return `${SESSION_COOKIE}=${(await adminSessions.start(pool, clock, "console", person)).secret}`;
+  }
+  const send = (url: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
+    fetch(url, { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: "{}" });
+
+  it.each(["worker", "relay"] as const)("is taken from a page of the console only: %s", async (name) => {
+    const url = `${urls[name]}${RETENTION}`;
+    const Cookie = await cookie(1);
+    expect((await send(url, { Cookie, "Sec-Fetch-Site": "same-origin" })).status).toBe(200);
+    expect((await send(url, { Cookie, Origin: origin })).status).toBe(200);
+    for (const from of [{ "Sec-Fetch-Site": "cross-site" }, { "Sec-Fetch-Site": "same-site", Origin: origin }, {}]) {
+      expect((await send(url, { Cookie, ...from })).status, JSON.stringify(from)).toBe(403);
+    }
+    expect((await send(url, { Cookie, Origin: "https://evil.example" })).status).toBe(403);
+    expect((await send(url, { Origin: origin, Authorization: `Bearer ${token}`, Cookie })).status).toBe(401);
+  });
+
+  it.each(["worker", "relay"] as const)("needs a recent sign-in for what destroys: %s", async (name) => {
+    const from = { "Sec-Fetch-Site": "same-origin" };
+    const late = await send(`${urls[name]}${DESTROY}`, { ...from, Cookie: await cookie(10) });
+    expect(await late.json()).toMatchObject({
+      status: 403,
+      type: expect.stringContaining("step-up-required") as string,
+    });
+    const recent = await send(`${urls[name]}${DESTROY}`, { ...from, Cookie: await cookie(1) });
+    expect(await recent.json()).toMatchObject({ status: 404, code: "not-found" });
   });
 });
 

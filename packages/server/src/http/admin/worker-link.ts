@@ -14,7 +14,7 @@ const CONNECT_WITHIN_MS = 5_000;
 /** A worker that sends nothing for this long counts as lost. With progress it sends a line each ten seconds. */
 export const SILENT_WITHIN_MS = 120_000;
 /** Maximum length of an answer that is no stream. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** What the worker needs to authenticate the caller, and to know that no page of another site calls. */
 const FORWARDED = ["authorization", "cookie", "origin", "sec-fetch-site", "content-type", "idempotency-key"] as const;
 

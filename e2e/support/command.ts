@@ -34,7 +34,6 @@ export const contextWith = (
   environment,
   directory: process.cwd(),
   clock: clockOf(environment),
-  cores: 1,
   stdout,
   stderr,
   isTerminal: false,

@@ -1,6 +1,6 @@
 /** Reads the environment and the command line; all other code gets them as values. */
 import { spawn } from "node:child_process";
-import { availableParallelism, homedir } from "node:os";
+import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { createProgram } from "./cli/program.ts";
@@ -78,7 +78,6 @@ export async function main(args: readonly string[]): Promise<number> {
     environment: process.env,
     directory: process.cwd(),
     clock: Date,
-    cores: availableParallelism(),
     stdout: process.stdout,
     stderr: process.stderr,
     isTerminal: process.stdout.isTTY,

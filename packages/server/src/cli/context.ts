@@ -16,8 +16,6 @@ import { describeOperator, readSystemIdentity } from "./operator.ts";
 export interface Context extends LoginSource {
   /** The directory that relative paths start from. */
   readonly directory: string;
-  /** The number of processors that this process may use. */
-  readonly cores: number;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Whether standard output is a terminal. */

@@ -21,15 +21,6 @@ import { asOperatorError } from "./run-program.ts";
  */
 const CLOSE_WITHIN_MS = 12_000;
 
-/** On a machine with at most this number of cores, PostgreSQL and one process use all of them. */
-const MAX_CORES_OF_ONE = 3;
-
-/**
- * More processes would open more connections than PostgreSQL allows by default, and a single PostgreSQL could not keep
- * up with them. An operator can set a larger number.
- */
-const MAX_DEFAULT_PROCESSES = 8;
-
 export function serveCommand(context: Context): Command {
   return new Command("serve")
     .description("Run the endpoint until SIGTERM or SIGINT, then drain.")
@@ -92,7 +83,7 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
     logger.info(`drs audit prune deletes audit entries that are older than ${retention} (DRS_AUDIT_RETENTION)`);
     // The modules that only a server needs are imported here, so that other commands start sooner.
     const { startService } = await import("../serve/service.ts");
-    const count = system.surfaces.includes("ingest") ? processesOf(config, context) : 1;
+    const count = system.surfaces.includes("ingest") ? config.service.processes : 1;
     const processes = count > 1 ? await openProcesses(count, forkProcess, system, logger) : undefined;
     const service = await startService(system, logger, processes);
     try {
@@ -118,10 +109,6 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
 
 const createLogger = ({ stderr }: Context, { service }: Config, base: object | null = null): Logger =>
   pino({ level: service.logLevel, base }, stderr as never);
-
-/** The number of processes that receive events. If it is 1, the server itself receives them. */
-const processesOf = ({ service }: Config, { cores }: Context): number =>
-  service.processes ?? (cores <= MAX_CORES_OF_ONE ? 1 : Math.min(cores - 1, MAX_DEFAULT_PROCESSES));
 
 async function openProcesses(
   count: number,

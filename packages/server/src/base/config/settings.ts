@@ -427,10 +427,11 @@ export const SETTINGS = {
     "5s",
     "Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint or the identity provider, and of a run of the command that prints the key-encryption key.",
   ),
-  "service.processes": optional(
+  "service.processes": setting(
     "DRS_PROCESSES",
     integer(1, 64),
-    "Number of processes that receive events. Default: 1 on up to three processors, otherwise one less than the number of processors, at most 8.",
+    "1",
+    "Number of processes that receive events. If it is 1, the server itself receives them.",
   ),
   "service.drainTimeoutMs": setting(
     "DRS_DRAIN_TIMEOUT",

@@ -119,6 +119,12 @@ async function attempt(item: Sent, agent?: Agent): Promise<void> {
   if (answer.status < 300) item.eventId = answer.json["event_id"] as string;
 }
 
+/** The process id in the file of PostgreSQL; 0 if there is none. */
+async function postmaster(): Promise<number> {
+  const pidFile = join(environment["DRS_DATA_DIR"] ?? "", "postgres/postmaster.pid");
+  return Number((await readFile(pidFile, "utf8").catch(() => "")).split("\n")[0]);
+}
+
 /** Waits until a condition is true. The error has what the server and PostgreSQL wrote last. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 90_000;
@@ -244,9 +250,6 @@ describe("every answered event survives", () => {
 
   test(`${KILLS} kills of PostgreSQL`, async () => {
     const load = new Load();
-    const pidFile = join(environment["DRS_DATA_DIR"] ?? "", "postgres/postmaster.pid");
-    const postmaster = async (): Promise<number> =>
-      Number((await readFile(pidFile, "utf8").catch(() => "")).split("\n")[0]);
     let killedPid = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       const before = load.stored;
@@ -258,6 +261,21 @@ describe("every answered event survives", () => {
     }
     const before = load.stored;
     await until(() => load.stored > before + 20);
+    await load.stop();
+    await check(load);
+  }, 300_000);
+
+  test("a kill of PostgreSQL while it starts", async () => {
+    const load = new Load();
+    const before = load.stored;
+    await until(() => load.stored > before + 20);
+    const killed = await postmaster();
+    process.kill(killed, "SIGKILL");
+    // The new postmaster writes its id before it accepts connections.
+    await until(async () => ![0, killed].includes(await postmaster()));
+    process.kill(await postmaster(), "SIGKILL");
+    const afterwards = load.stored;
+    await until(() => load.stored > afterwards + 20);
     await load.stop();
     await check(load);
   }, 300_000);

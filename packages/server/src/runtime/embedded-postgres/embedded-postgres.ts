@@ -218,7 +218,7 @@ export class EmbeddedPostgres {
         if (hasCode(error, "data-directory-in-use")) throw error;
         if (isRefusal(error) || Date.now() > deadline) {
           // No other process can use a PostgreSQL that refuses its owner or does not answer him.
-          if (child && child.exitCode === null) await stopChild(child);
+          if (child && !hasEnded(child)) await stopChild(child);
           throw new OperatorError(
             "embedded-postgres-failed",
             `the database did not start: ${reasonOf(error)}. Its log ends with:\n${await this.#logTail()}`,
@@ -228,7 +228,7 @@ export class EmbeddedPostgres {
         const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
         // PostgreSQL ended right after its start, because another PostgreSQL, or processes of a killed one, still use
         // the directory.
-        const failed = child !== undefined && child.exitCode !== null;
+        const failed = child !== undefined && hasEnded(child);
         if (absent && (child === undefined || failed)) {
           if (failed) await this.#requireSpace();
           if (failed) await sleep(250);
@@ -391,6 +391,9 @@ function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return `no connection within ${START_WITHIN_MS / 1_000} s (${code ?? message})`;
 }
+
+/** Whether a process has ended, also by a signal: then it has no exit code. */
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 /** Stops a PostgreSQL that this process has started, by a fast shutdown, and then by force. */
 async function stopChild(child: ChildProcess): Promise<void> {

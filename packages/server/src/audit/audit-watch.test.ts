@@ -178,5 +178,6 @@ describe("the watch of the audit log", () => {
     expect(rows).toEqual([]);
     await problem();
     expect(state()?.verified?.verdict).toBe(1);
+    expect(await finding()).toMatchObject({ ok: false });
   });
 });

@@ -351,4 +351,18 @@ describe("a call that a worker applies", () => {
     expect((await erase("first")).status).toBe(200);
     expect(await (await erase("second")).json()).toMatchObject({ status: 409, code: "state-conflict" });
   });
+
+  it.each(["same", "other"])("has a key that two calls use at the same time, for the %s subject", async (second) => {
+    const { owner } = scene;
+    const key = { "Idempotency-Key": `019a0000-0000-7000-8000-0000000000${second === "same" ? "1a" : "1b"}` };
+    const erase = (account: string): Promise<Response> =>
+      post(`${relay}/admin/v1/erasures`, key, { account, reason: "request 17", unknown: true, refuse_later: true });
+    await owner.query(`begin; select pg_advisory_xact_lock(${LOCKS.holds})`);
+    const calls = [erase(`twice-${second}`), erase(second === "same" ? "twice-same" : "once-other")];
+    await until(async () => Number((await owner.query(`select ${AWAITED_LOCKS}`)).rowCount) >= 2);
+    await owner.query("rollback");
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted();
+    expect(statuses).toEqual(second === "same" ? [200, 200] : [200, 409]);
+    await expect(scene.system.replay(), "the journal has no entry that can't be applied").resolves.toBeDefined();
+  });
 });

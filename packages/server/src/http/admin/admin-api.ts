@@ -161,9 +161,12 @@ function addRoute(
       if (!calls) await auditForwarding(call, id);
       if (!hasProgress(route)) {
         if (!calls) return relay(reply, await link.send(forwarded(request), LINES_TYPE));
-        if (reply.raw.destroyed) leave?.();
-        reply.raw.once("close", () => leave?.()).setTimeout(SILENT_WITHIN_MS, () => reply.raw.destroy());
-        return answer(reply, route, await perform(id, { ...call, input }, calls), onError);
+        const isClosed = Promise.withResolvers<void>();
+        if (reply.raw.destroyed) isClosed.resolve();
+        reply.raw.once("close", isClosed.resolve).setTimeout(SILENT_WITHIN_MS, () => reply.raw.destroy());
+        const performed = perform(id, { ...call, input }, calls);
+        void Promise.allSettled([performed, isClosed.promise]).then(leave);
+        return answer(reply, route, await performed, onError);
       }
       const work: Work = (report) =>
         settle(async () => {

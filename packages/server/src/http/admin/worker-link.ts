@@ -94,6 +94,8 @@ export class WorkerLink {
     );
     sent.setTimeout(SILENT_WITHIN_MS, () => sent.destroy(new Error("no answer in time")));
     sent.once("response", resolve);
+    // An answer that switches protocols ends the connection without a response and without an error.
+    sent.once("close", () => reject(interrupted(undefined)));
     sent.once("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(late);
       reject(isConnected ? interrupted(error) : unreachable(url, error));

@@ -424,6 +424,11 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     }
   });
 
+  test("a dry run of an accepted loss of secrets says on the standby what it says on the primary", async () => {
+    const args = ["key", "accept-loss", ...WHY, "--dry-run"];
+    expect(await runWithBreakGlass(standby, ...args)).toEqual(await runWithBreakGlass(primary, ...args));
+  });
+
   test("a dry run that makes the change and rolls it back names the primary", async () => {
     for (const name of DRY_RUNS_OF_CHANGES) {
       const { code, stdout, stderr } = await runWithBreakGlass(

@@ -57,6 +57,7 @@ export function keyCommand(context: Context): Command {
       help: "Accept that secrets which the key store lacks are permanently lost; events are stored again.",
       options: { reason: "why they can't be restored", dry_run: "print what is lost, and change nothing" },
       examples: ['drs key accept-loss --reason "failover, no copy has them" --yes'],
+      readsInDryRun: true,
       confirm: lossSentence,
       lines: (accepted, { dry_run }) =>
         dry_run

@@ -5,7 +5,7 @@
 import { type Answer, type Input, type Route, type RouteId, routeOf } from "@device-risk-signals/admin-api";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { TSchema } from "typebox";
-import { type Call, withCalls } from "./call.ts";
+import { accessOf, type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, count, example, idOrPerson, name, personName, time, trimmedText, ttl, uuid } from "./options.ts";
@@ -43,6 +43,8 @@ export interface RouteCommand<Id extends RouteId> extends Described<Id> {
   readonly argument?: readonly [Member<Id>, help: string];
   /** Says what is wrong with the input as a whole. */
   readonly problem?: (input: Input<Id>) => string | undefined;
+  /** A dry run only reads, so it works on a standby. Without this member it makes the change and rolls it back. */
+  readonly readsInDryRun?: true;
   /** Says what the command will do, from a dry run, if the person must confirm it. */
   readonly confirm?: (plan: Answer<Id>) => string | undefined;
   /** What `--json` prints, without `dry_run`. Default: the answer; `false`: the command has no `--json`. */
@@ -95,8 +97,8 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
     const wrong = problem?.(input);
     if (wrong !== undefined) (args.at(-1) as Command).error(`error: ${wrong}`);
     const { dry_run = false } = input as { readonly dry_run?: boolean };
-    // A dry run of a change works only where the change does.
-    const answer = await withCalls(context, route.access, async (call) => {
+    const access = described.readsInDryRun ? accessOf(id, input as object) : route.access;
+    const answer = await withCalls(context, access, async (call) => {
       if (!ask) return call(id, input);
       const plan = await call(id, { ...(input as object), dry_run: true } as Input<Id>);
       if (dry_run) return plan;

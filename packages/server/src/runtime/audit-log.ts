@@ -38,7 +38,8 @@ async function sequencerPorts(installation: Installation): Promise<SequencerPort
 }
 
 /**
- * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks. @throws audit-log-broken
+ * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks.
+ * @throws audit-log-broken
  */
 export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);

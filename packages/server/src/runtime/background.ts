@@ -39,8 +39,8 @@ export interface WorkReports {
 }
 
 /**
- * Starts to watch the audit log. If the process is a worker, also starts retention passes, checkpoints of the audit log, and the computation and
- * attestation of features.
+ * Starts to watch the audit log. If the process is a worker, also starts retention passes, checkpoints of the audit log,
+ * and the computation and attestation of features.
  * @param opened closes them.
  */
 export function startWork(

@@ -184,8 +184,9 @@ const findInstallationId = (owner: OwnerDatabase): Promise<string | undefined> =
   );
 
 /**
- * Applies what the schema lacks. @param onOpen gets the id of the installation, before anything is applied. @param logins further logins that get roles, in addition to the logins in the
- * settings.
+ * Applies what the schema lacks.
+ * @param onOpen gets the id of the installation, before anything is applied.
+ * @param logins further logins that get roles, in addition to the logins in the settings.
  * @returns what was applied.
  */
 export async function migrateSchema(

@@ -50,7 +50,10 @@ export interface KeyStore {
   ids(): AsyncIterable<readonly string[]>;
   /** Reads the text of a watermark; `undefined` if none was written. @throws Unavailable */
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
-  /** Replaces a watermark, which may have several writers. The text is durable when the promise resolves. @throws Unavailable */
+  /**
+   * Replaces a watermark, which may have several writers. The text is durable when the promise resolves.
+   * @throws Unavailable
+   */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;
   /** Tries whether the key store can be written. @throws Unavailable */
   requireWritable(): Promise<void>;

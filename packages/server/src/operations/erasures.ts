@@ -13,7 +13,7 @@ import { findLatestApplied } from "../lifecycle/journal/applied-entries.ts";
 import type { KnownEntry } from "../lifecycle/journal/chain.ts";
 import { readWatermark } from "../lifecycle/journal/key-store-watermark.ts";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
-import { type ErasureRow, findErasures, receiptOf } from "../lifecycle/erasure/erasures.ts";
+import { type ErasureRow, findErasures, receiptOf, requireSubject } from "../lifecycle/erasure/erasures.ts";
 import {
   accountSubjects,
   type ErasurePlan,
@@ -63,23 +63,11 @@ export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input
   const { callId: erasureId } = caller;
   const [started] = erasureId === undefined ? [] : await findErasures(ports.pool, { erasureId });
   // guard(drop): a key that began the erasure of another subject does not pass for an erasure of this one
-  if (started) await requireSubject(ports, subject, started);
+  if (started) requireSubject(started, subjectMac((await ports.keys()).pseudonymizer, subject));
   // guard(drop): an erasure that was started is finished, and erases nothing that was stored since
   if (started) return erase(ports, caller, subject, { ...input, reason, only_finish: true });
   return erase(ports, caller, subject, { ...input, reason });
 };
-
-/** @throws state-conflict if the erasure is not of the subject */
-async function requireSubject(
-  { keys }: AdminPorts,
-  subject: ErasureSubject,
-  { subject_mac }: ErasureRow,
-): Promise<void> {
-  const { pseudonymizer } = await keys();
-  if (subject_mac === subjectMac(pseudonymizer, subject).toString("hex")) return;
-  const detail = "The Idempotency-Key of this call began the erasure of another subject: use a new key.";
-  throw new OperatorError("state-conflict", detail);
-}
 
 type Erased = Answer<"runErasure">;
 

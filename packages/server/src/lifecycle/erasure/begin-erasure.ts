@@ -22,8 +22,7 @@ import { composed, queryComposed } from "../../store/postgres/statement.ts";
 import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../journal/journal.ts";
 import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
-import { OperatorError } from "../../base/errors/operator-error.ts";
-import { findErasures } from "./erasures.ts";
+import { findErasures, requireSubject } from "./erasures.ts";
 import { lockHolds, lockJournal } from "../../store/postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendEntryPorts, CopySealers {
@@ -72,9 +71,7 @@ export async function beginErasure(
   // guard(drop): one erasure at a time begins
   await lockJournal(executor);
   const [begun] = await findErasures(executor, { erasureId });
-  if (begun && begun.subject_mac !== subjectMac(ports.pseudonymizer, subject).toString("hex")) {
-    throw new OperatorError("state-conflict", "The Idempotency-Key began the erasure of another subject.");
-  }
+  if (begun) requireSubject(begun, subjectMac(ports.pseudonymizer, subject));
   // guard(drop): no journal entry has the id of another one, because no replay could apply it
   if (begun) return undefined;
   await resolveHolds(executor, ports.pseudonymizer, {

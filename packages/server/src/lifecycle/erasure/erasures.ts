@@ -1,3 +1,4 @@
+import { OperatorError } from "../../base/errors/operator-error.ts";
 import type { Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
 import type { ErasureEntry, ErasureKind } from "../journal/journal.ts";
 import { instant } from "../../store/postgres/instant.ts";
@@ -49,6 +50,18 @@ export interface ErasureRow {
   readonly destroyed_keys: readonly string[];
   /** Ids of secrets that were lost before the erasure, so that it could not destroy them. */
   readonly lost_keys: readonly string[];
+}
+
+/**
+ * Requires that an erasure is of this subject. A key of a call that began the erasure of another one must not pass for
+ * an erasure of this one. @throws state-conflict
+ */
+export function requireSubject({ subject_mac }: Pick<ErasureRow, "subject_mac">, mac: Buffer): void {
+  if (subject_mac === mac.toString("hex")) return;
+  throw new OperatorError(
+    "state-conflict",
+    "The Idempotency-Key of this call began the erasure of another subject: use a new key.",
+  );
 }
 
 const INSERT_ERASURE = sql(

@@ -55,7 +55,7 @@ async function callAndKill(
   const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
   await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
   await server.kill();
-  await until(() => seen.some((line) => line.endsWith("Trying again.")));
+  await until(() => seen.some((line) => line.startsWith("Trying again: ")));
   // A waiting statement would continue after its client was killed, so its backend is ended.
   await scene.owner.query(`select pg_terminate_backend(pid) ${waiting}`);
   await holder.query("rollback");

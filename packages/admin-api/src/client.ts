@@ -120,7 +120,7 @@ async function follow(
     } catch (error) {
       const isFinal = error instanceof AdminRequestError && !RETRIED_STATUSES.has(error.status);
       if (isFinal || !isRepeatable || failures === MAX_FAILURES) throw error;
-      options.onProgress?.(`${(error as Error).message} Trying again.`);
+      options.onProgress?.(`Trying again: ${(error as Error).message}`);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

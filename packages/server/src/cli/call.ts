@@ -52,7 +52,7 @@ export async function withCalls<T>(
 }
 
 /** A dry run only reads, so it works on a standby. */
-const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Access =>
+export const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Access =>
   input.dry_run === true ? "read" : routeOf(id).access;
 
 function onDatabase(context: Context, ports: AdminPorts): Call {
@@ -97,10 +97,13 @@ function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (l
   });
   const client = createAdminClient({ ...login, timeoutMs: TIMEOUT_MS, onProgress: report });
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
-    changing = hasProgress(routeOf(id)) ? id : undefined;
-    const answer = await client.call(id, input).catch((error: unknown) => {
-      throw error instanceof AdminRequestError ? errorOfAnswer(error) : unreachableError(error, url);
-    });
+    changing = hasProgress(routeOf(id)) && accessOf(id, input as object) === "change" ? id : undefined;
+    const answer = await client
+      .call(id, input)
+      .catch((error: unknown) => {
+        throw error instanceof AdminRequestError ? errorOfAnswer(error) : unreachableError(error, url);
+      })
+      .finally(() => (changing = undefined));
     return isLines(routeOf(id).answer)
       ? (requireWholeAnswer(answer as AsyncIterable<unknown>, url) as unknown as Answer<Id>)
       : answer;

@@ -48,7 +48,7 @@ export class WorkerCalls {
     call: WorkerCall<Id>,
     report: AdminPorts["report"],
   ): Promise<OperationResult<Id>> {
-    const limitMs = this.#system.config.service.orderTimeoutMs;
+    const limitMs = this.#system.config.service.callTimeoutMs;
     const { promise: over, reject } = Promise.withResolvers<never>();
     let isOver = false;
     const timer = setTimeout(() => {

@@ -63,20 +63,22 @@ export async function startService(system: System, logger: Logger, processes?: I
       : await assembleWithoutIngestion(system, reports);
   serving.add("endpoint", () => endpoint.close());
 
-  const { roleFile: rolePath } = service.admin.oidc;
-  const knowsPeople = surfaces.includes("admin") || surfaces.includes("worker");
-  const roleFile = rolePath !== undefined && knowsPeople ? await RoleFile.open(rolePath) : undefined;
-  const works = surfaces.includes("worker");
-  const adminTls = await openTls(service.admin.tls, "service.admin.tls");
-  const signIn = surfaces.includes("admin") ? openSignIn(system, roleFile, administering) : undefined;
+  const { publicUrl, workerUrl, oidc } = service.admin;
   const administers = surfaces.includes("admin");
+  const works = surfaces.includes("worker");
+  const roleFile =
+    oidc.roleFile !== undefined && (administers || works) ? await RoleFile.open(oidc.roleFile) : undefined;
+  const adminTls = await openTls(service.admin.tls, "service.admin.tls");
+  const signIn = administers ? openSignIn(system, roleFile, administering) : undefined;
   const ports = administers ? portsOf(system, await openAdminConnection(system, onError, administering)) : undefined;
   const apiPorts = ports ?? (works ? portsOfWorker(system) : undefined);
   const falseLog =
     apiPorts && new BufferedAuditLog(apiPorts.pool, system.audit, onError, falseCredentials(system.audit));
   if (falseLog) administering.add("false credentials", () => falseLog.close(system.dependencies.stopping));
   if (ports && roleFile) recordPeople(ports, roleFile, onError);
-  const { publicUrl, workerUrl } = service.admin;
+  if (administers && !works && workerUrl === undefined) {
+    logger.warn("this process applies no erasure, hold or export: name a worker in DRS_WORKER_URL");
+  }
   const api = apiPorts
     ? await createAdminApi({
         ports: apiPorts,

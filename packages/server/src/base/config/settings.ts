@@ -439,7 +439,7 @@ export const SETTINGS = {
     "25s",
     "How long SIGTERM waits for accepted requests; a second later the server stops waiting for dependencies.",
   ),
-  "service.orderTimeoutMs": setting(
+  "service.callTimeoutMs": setting(
     "DRS_ORDER_TIMEOUT",
     durationWithin("1s", "7d"),
     "12h",

@@ -42,7 +42,7 @@ import { type AdminPorts } from "../../operations/ports.ts";
 import { AdminError, adminErrorOf } from "../../operations/problem.ts";
 import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
 import type { WorkerCalls } from "../../operations/worker-calls.ts";
-import { type Settled, streamProgress, type Work } from "./progress.ts";
+import { type Rejected, type Settled, streamProgress, type Work } from "./progress.ts";
 import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 import { type ForwardedRequest, SILENT_WITHIN_MS, WorkerLink } from "./worker-link.ts";
 
@@ -160,7 +160,7 @@ function addRoute(
       // guard(drop): who forwards a call writes from which address it came, which the worker does not see
       if (!calls) await auditForwarding(call, id);
       if (!hasProgress(route)) {
-        if (!calls) return relay(reply, await link.send(forwarded(request), LINES_TYPE));
+        if (!calls) return relay(reply, await link.open(forwarded(request)));
         const isClosed = Promise.withResolvers<void>();
         if (reply.raw.destroyed) isClosed.resolve();
         reply.raw.once("close", isClosed.resolve).setTimeout(SILENT_WITHIN_MS, () => reply.raw.destroy());
@@ -238,7 +238,7 @@ async function settle(work: () => Promise<Settled>, onError: OnError): Promise<S
 }
 
 async function auditForwarding({ ports, caller }: Admitted["call"], id: RouteId): Promise<void> {
-  const entry = { operation: "call.forward", outcome: "done", detail: { of: routeOf(id).operation } };
+  const entry = { operation: "call.forward", outcome: "begun", detail: { of: routeOf(id).operation } };
   await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), ...entry });
 }
 
@@ -250,12 +250,10 @@ const forwarded = ({ method, raw, headers, body }: FastifyRequest): ForwardedReq
 });
 
 /** Answers as the worker does. A stream that ends early ends the connection to the caller, too. */
-function relay(reply: FastifyReply, response: IncomingMessage): FastifyReply {
-  const { statusCode = 502, headers } = response;
+function relay(reply: FastifyReply, response: IncomingMessage | Rejected): FastifyReply {
+  if ("problem" in response) return problem(reply, response.problem, response.headers ?? {});
   reply.raw.once("close", () => response.destroy());
-  for (const name of ["content-type", "retry-after"])
-    if (headers[name] !== undefined) reply.header(name, headers[name]);
-  return reply.status(statusCode).send(response);
+  return reply.type(LINES_TYPE).send(response);
 }
 
 /**

@@ -86,7 +86,7 @@ describe("a process of the admin API without the login of a worker", () => {
       operation: "call.forward",
       limit: 1,
     });
-    expect(entry).toMatchObject({ outcome: "done", detail: { of: "retention.run", source: "127.0.0.1" } });
+    expect(entry).toMatchObject({ outcome: "begun", detail: { of: "retention.run", source: "127.0.0.1" } });
     expect([plain.status, plain.headers.get("Content-Type")]).toEqual([200, "application/json; charset=utf-8"]);
     const answer: unknown = await plain.json();
     const lines = await post(`${relay}${RETENTION}`, { Accept: "application/x-ndjson" });
@@ -166,6 +166,23 @@ describe("a process of the admin API without the login of a worker", () => {
     const reply = await post(`${url}${RETENTION}`);
     expect([reply.status, reply.headers.get("Set-Cookie")]).toEqual([409, null]);
   });
+
+  it.each(["101 Switching Protocols", "204 No Content", "302 Found", "502 Bad Gateway"])(
+    "takes an answer with the status %s for no answer",
+    async (status) => {
+      const head = `HTTP/1.1 ${status}\r\nLocation: https://evil.example/\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`;
+      const odd = createTcpServer((socket) => {
+        socket.on("error", () => {});
+        socket.once("data", () => socket.end(head));
+      });
+      const url = await startRelay(await listenOn(odd));
+      const exported = post(`${url}/admin/v1/accounts/export`, {}, { account: "customer-1", reason: "request 17" });
+      for (const reply of [await post(`${url}${RETENTION}`), await exported]) {
+        expect(reply.headers.get("Location")).toBeNull();
+        expect(await reply.json()).toMatchObject({ status: 503, code: "call-interrupted" });
+      }
+    },
+  );
 
   it("ends an answer that does not end", async () => {
     const block = "x".repeat(1024 * 1024);
@@ -288,7 +305,7 @@ describe("a call that a worker applies", () => {
 
   it("ends at its time limit with a problem, and is audited as failed", async () => {
     const { system } = scene;
-    const config = { ...system.config, service: { ...system.config.service, orderTimeoutMs: 50 } };
+    const config = { ...system.config, service: { ...system.config.service, callTimeoutMs: 50 } };
     const api = await createAdminApi({
       ports: portsOf(system, system),
       calls: new WorkerCalls({ ...system, config }),
@@ -321,6 +338,35 @@ describe("a call that a worker applies", () => {
     expect(late.headers.get("Retry-After")).toBe("10");
     await release();
     expect((await Promise.all(calls)).filter(({ status }) => status === 409)).toHaveLength(16);
+  });
+
+  it("keeps its place while its operation runs, also after its caller has left", async () => {
+    const { owner } = scene;
+    const exported = {
+      account: "customer-1",
+      reason: "request 17",
+      request_id: "019a0000-0000-7000-8000-00000000000d",
+    };
+    await owner.query("begin; lock table drs.data_request in access exclusive mode");
+    const left = new AbortController();
+    const exports = Array.from({ length: 4 }, () =>
+      fetch(`${worker.url}/admin/v1/accounts/export`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        body: JSON.stringify(exported),
+        signal: left.signal,
+      }).catch(() => {}),
+    );
+    await until(async () => Number((await owner.query(`select ${AWAITED_LOCKS}`)).rowCount) >= 4);
+    left.abort();
+    await Promise.all(exports);
+    const release = await holdMaintenance();
+    const rotations = Array.from({ length: 13 }, () => post(`${relay}${ROTATION}`));
+    const first = await Promise.race(rotations);
+    expect(first.status).toBe(429);
+    await owner.query("rollback");
+    await release();
+    expect((await Promise.all(rotations)).filter(({ status }) => status === 409)).toHaveLength(12);
   });
 
   it("has an Idempotency-Key that is a UUID, or none", async () => {

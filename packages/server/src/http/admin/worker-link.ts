@@ -7,7 +7,7 @@ import { request as requestByTls } from "node:https";
 import { text } from "node:stream/consumers";
 import { type AdminProblem, LINES_TYPE, linesOf, type ProgressLine } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../../base/errors/operator-error.ts";
-import type { Settled } from "./progress.ts";
+import type { Rejected, Settled } from "./progress.ts";
 
 /** Maximum time to connect, in milliseconds. */
 const CONNECT_WITHIN_MS = 5_000;
@@ -36,16 +36,10 @@ export class WorkerLink {
 
   /** Calls a route that answers with progress. @throws dependency-unavailable, call-interrupted */
   async call(request: ForwardedRequest, report: (line: string) => void): Promise<Settled> {
-    const response = await this.send(request, LINES_TYPE);
-    const { statusCode: status = 502, headers } = response;
-    const limited = limit(response);
+    const response = await this.open(request);
+    if ("problem" in response) return response;
     try {
-      if (status !== 200) {
-        const problem = problemOf(status, JSON.parse(await text(limited)));
-        const retryAfter = headers["retry-after"];
-        return { status, problem, ...(retryAfter !== undefined && { headers: { "Retry-After": retryAfter } }) };
-      }
-      for await (const line of linesOf(limited) as AsyncIterable<ProgressLine>) {
+      for await (const line of linesOf(limit(response)) as AsyncIterable<ProgressLine>) {
         // guard: an answer of the worker sets nothing but the status and the body
         if ("answer" in line && line.status === 200) return { status: 200, answer: line.answer };
         if ("problem" in line) return { status: line.status, problem: problemOf(line.status, line.problem) };
@@ -59,8 +53,26 @@ export class WorkerLink {
     throw interrupted(undefined);
   }
 
-  /** Sends a request. @returns the answer, whose body is not read. @throws dependency-unavailable, call-interrupted */
-  send({ method, target, headers, body }: ForwardedRequest, accept: string): Promise<IncomingMessage> {
+  /**
+   * Sends a request for lines. @returns the lines, or the problem with which the worker rejects the request.
+   * @throws dependency-unavailable, call-interrupted
+   */
+  async open(request: ForwardedRequest): Promise<IncomingMessage | Rejected> {
+    const response = await this.#send(request);
+    const { statusCode: status = 502, headers } = response;
+    if (status === 200) return response;
+    try {
+      const problem = problemOf(status, JSON.parse(await text(limit(response))));
+      const retryAfter = headers["retry-after"];
+      return { status, problem, ...(retryAfter !== undefined && { headers: { "Retry-After": retryAfter } }) };
+    } catch (error) {
+      throw interrupted(error);
+    } finally {
+      response.destroy();
+    }
+  }
+
+  #send({ method, target, headers, body }: ForwardedRequest): Promise<IncomingMessage> {
     const url = this.#url;
     if (!url) {
       const missing = "This process is no worker, and DRS_WORKER_URL names none: nothing was done.";
@@ -79,7 +91,7 @@ export class WorkerLink {
         ...Object.fromEntries(
           FORWARDED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
         ),
-        accept,
+        accept: LINES_TYPE,
         ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
       },
     });
@@ -96,7 +108,7 @@ export class WorkerLink {
     sent.once("response", resolve);
     // An answer that switches protocols ends the connection without a response and without an error.
     sent.once("close", () => reject(interrupted(undefined)));
-    sent.once("error", (error: NodeJS.ErrnoException) => {
+    sent.on("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(late);
       reject(isConnected ? interrupted(error) : unreachable(url, error));
     });

@@ -4,6 +4,10 @@ import { Dependencies, type Health } from "./dependencies.ts";
 import { withDeadline } from "./deadline.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
+const block = (milliseconds: number): void => {
+  const end = Date.now() + milliseconds;
+  while (Date.now() < end);
+};
 const expired = (): Error => new Unavailable("expired", { code: "dependency-silent" });
 
 describe("a deadline of calls", () => {
@@ -33,9 +37,17 @@ describe("a deadline of calls", () => {
   it("reads an answer that came while the process was busy", async () => {
     const answer = new Promise((resolve) => setTimeout(resolve, 20, "answer"));
     const call = withDeadline({ ms: 10, expired }, () => answer);
-    const busy = Date.now() + 60;
-    while (Date.now() < busy);
+    block(60);
     expect(await call).toBe("answer");
+  });
+
+  it("reads the answers of several round trips while the process is busy", async () => {
+    const busy = setInterval(() => block(30), 1);
+    const roundTrips = async (): Promise<string> => {
+      for (let trip = 0; trip < 3; trip++) await new Promise((resolve) => setTimeout(resolve, 1));
+      return "answer";
+    };
+    expect(await withDeadline({ ms: 40, expired }, roundTrips).finally(() => clearInterval(busy))).toBe("answer");
   });
 
   it("ends at once when the server stops", async () => {

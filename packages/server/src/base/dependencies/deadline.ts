@@ -11,8 +11,14 @@ export interface Deadline {
 }
 
 /**
- * Resolves or rejects within the deadline, even if the call never ends. The deadline is extended as long as
- * `isProgressing` says so.
+ * The time of a call passes in this many turns of the event loop. A process that was busy reads what arrived meanwhile
+ * before the call expires, also if the call takes several round trips, as a connection does.
+ */
+const TURNS = 10;
+
+/**
+ * Resolves or rejects within the deadline, even if the call never ends. The deadline is extended while this
+ * process is too busy to read answers, and as long as `isProgressing` says so.
  * @param call gets a signal. When the signal is aborted, the call must close its connection or end its request.
  */
 export function withDeadline<T>(
@@ -41,9 +47,9 @@ export function withDeadline<T>(
         else giveUp(expired());
       });
   };
-  const wait = (): void => {
-    // If an answer arrived while this process was busy, the answer is read before the call expires.
-    timer = setTimeout(() => setImmediate(expire), ms);
+  const wait = (turns = TURNS): void => {
+    const next = turns === 1 ? expire : (): void => wait(turns - 1);
+    timer = setTimeout(() => setImmediate(() => settled || next()), ms / TURNS);
   };
   void promise
     .catch(() => {})

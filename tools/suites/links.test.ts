@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const ROOT = join(import.meta.dirname, "../..");
 const PAGES = globSync("{*.md,{docs,packages,examples,bench,tools,deploy}/**/*.md}", {
   cwd: ROOT,
-  exclude: ["**/node_modules/**"],
+  exclude: ["**/node_modules/**", "**/build/**"],
 });
 const textOf = (page: string): string => readFileSync(join(ROOT, page), "utf8").replace(/^ *```[^]*?^ *```/gm, "");
 

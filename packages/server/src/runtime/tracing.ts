@@ -6,12 +6,15 @@ import {
   SpanStatusCode,
   type TextMapGetter,
   trace,
+  type Tracer,
 } from "@opentelemetry/api";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { RequestHeaders } from "../ingest/request.ts";
 
 const TRACER_NAME = "@device-risk-signals/server";
-const tracer = trace.getTracer(TRACER_NAME);
+
+/** Asked for at each use: a host may register its SDK later, and through another copy of the API. */
+const tracer = (): Tracer => trace.getTracer(TRACER_NAME);
 
 /** Whether an OpenTelemetry SDK is registered. Without one, the provider of the OpenTelemetry API has no delegate. */
 function isTraced(): boolean {
@@ -35,7 +38,7 @@ export function traced(ingest: Ingest, route: string): Ingest {
     if (!isTraced()) return ingest(request);
     const parent = propagation.extract(context.active(), request.headers, HEADER_GETTER);
     const attributes = { "http.request.method": request.method, "http.route": route };
-    return tracer.startActiveSpan(`POST ${route}`, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {
+    return tracer().startActiveSpan(`POST ${route}`, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {
       const answer = await ingest(request);
       span.setAttribute("http.response.status_code", answer.status);
       if (answer.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -47,8 +50,9 @@ export function traced(ingest: Ingest, route: string): Ingest {
 
 /** Records a span for a commit batch when the batch is done, because a batch belongs to many requests. */
 export function traceCommit(events: number, seconds: number): void {
+  if (!isTraced()) return;
   const now = Date.now();
-  const span = tracer.startSpan("commit batch", {
+  const span = tracer().startSpan("commit batch", {
     kind: SpanKind.CLIENT,
     root: true,
     startTime: now - seconds * 1000,

@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import { configurationPage } from "./configuration-page.ts";
 import { databaseRolesPage } from "./database-roles-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
@@ -40,8 +40,8 @@ async function recordPage(): Promise<string> {
 }
 
 /** JSON whose objects and lists take one line where they fit, so that a person can review a change. */
-const json = (value: unknown): Promise<string> =>
-  format(JSON.stringify(value), { parser: "json", printWidth: 120, objectWrap: "collapse" });
+const json = async (value: unknown): Promise<string> =>
+  (await format("generated.json", JSON.stringify(value), { printWidth: 120, objectWrap: "collapse" })).code;
 
 /** Marks what is generated, so that a review folds it. */
 const attributesOf = (generated: readonly string[]): string =>

@@ -5,7 +5,11 @@ import { readAnswer } from "../src/native/read-answer.ts";
 import { answer, type EvidenceCase } from "./load.ts";
 
 export type JudgedProbe =
-  "os_integrity" | "network" | "media_bluetooth_apps" | "transaction_safety" | "numeric_consistency";
+  | "os_integrity"
+  | "network"
+  | "media_bluetooth_apps"
+  | "transaction_safety"
+  | "numeric_consistency";
 
 /** The probes of a case that have evidence, and for which the case's platform has judgements. */
 export function judgedProbes(

@@ -99,7 +99,8 @@ const part = shape("ExportPart", { base64: shownText("Appended to the file.") })
 
 /** A part of the file of an export, or, at the end, its manifest. */
 export type FilePart<Manifest extends ExportManifest = ExportManifest> =
-  { readonly base64: string } | { readonly manifest: Manifest };
+  | { readonly base64: string }
+  | { readonly manifest: Manifest };
 
 const WHOLE =
   "Each line appends to the file, and the last one is the manifest: without it, the file is not whole. Needs an approval " +

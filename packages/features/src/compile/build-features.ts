@@ -43,7 +43,8 @@ export async function buildFeatures(folder: string, overlay: Overlay = NO_OVERLA
 }
 
 type Built =
-  { readonly ok: true; readonly feature: BuiltFeature } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly feature: BuiltFeature }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 async function buildFeature(folder: string, file: string, overlay: Overlay): Promise<Built> {
   const path = resolve(folder, file);

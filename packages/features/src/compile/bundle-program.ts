@@ -31,7 +31,8 @@ export interface Origin {
 }
 
 export type Bundled =
-  { readonly ok: true; readonly program: Program } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly program: Program }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
  * Bundles a definition with everything that it imports into one program without types, comments and white space.

@@ -18,7 +18,8 @@ export interface OverlayField {
 export const NO_OVERLAY: Overlay = { fields: [] };
 
 export type Resolved =
-  { readonly ok: true; readonly input: ManifestInput } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly input: ManifestInput }
+  | { readonly ok: false; readonly problem: string };
 
 /**
  * Looks up a field in the catalog, then in the overlay. Returns the input of a manifest, which says how the field is

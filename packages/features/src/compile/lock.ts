@@ -20,7 +20,8 @@ type Feature = Pick<Bundle, "id" | "version" | "hash">;
 const nameOf = ({ id, version }: Pick<Feature, "id" | "version">): string => `${id}@${version}`;
 
 export type LockFileResult =
-  { readonly ok: true; readonly locked: readonly LockedFeature[] } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly locked: readonly LockedFeature[] }
+  | { readonly ok: false; readonly problem: string };
 
 export function readLockFile(file: string): LockFileResult {
   const name = basename(file);

@@ -18,7 +18,8 @@ const UNIT_NAMES: ReadonlySet<unknown> = new Set(UNITS);
 const MEMBER_NAME = /^\w{1,64}$/;
 
 export type ReadOverlay =
-  { readonly ok: true; readonly overlay: Overlay } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly overlay: Overlay }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads the overlay of a repository of definitions. Without the file, the overlay has no fields. */
 export function readOverlay(folder: string): ReadOverlay {

@@ -12,7 +12,8 @@ const PURPOSE_MEMBERS = ["id", ...TEXT_MEMBERS, ...PERIODS, "probes", "highest_s
 const PROBES = new Set(CATALOG.map(({ id }) => id));
 
 export type PolicyResult =
-  { readonly ok: true; readonly policy: Policy } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads a policy file (YAML 1.2). Every problem is named at once, with its path. */
 export function readPolicy(text: string): PolicyResult {

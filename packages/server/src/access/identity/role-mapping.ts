@@ -27,7 +27,8 @@ export interface RoleMapping {
 }
 
 export type RoleMappingResult =
-  { readonly ok: true; readonly mapping: RoleMapping } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly mapping: RoleMapping }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 const ROLE_FILE_MEMBERS = ["roles", "people", "unlisted"];
 const PERSON_MEMBERS = ["person", "identities"];
@@ -156,7 +157,8 @@ export type Claims = Readonly<Record<string, unknown>>;
  * contains at most issuer and subject, for the role file.
  */
 export type Mapped =
-  ({ readonly ok: true } & Omit<SignedInSession, "identity">) | { readonly ok: false; readonly advice: string };
+  | ({ readonly ok: true } & Omit<SignedInSession, "identity">)
+  | { readonly ok: false; readonly advice: string };
 
 /** The claim of the ID token whose values the role file maps to roles. */
 export interface RolesClaim {

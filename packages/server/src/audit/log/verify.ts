@@ -59,7 +59,14 @@ export interface StoredEntry extends SignedRecord {
 }
 
 export type FindingKind =
-  "changed" | "removed" | "inserted" | "reordered" | "forked" | "truncated" | "restored" | "invalid";
+  | "changed"
+  | "removed"
+  | "inserted"
+  | "reordered"
+  | "forked"
+  | "truncated"
+  | "restored"
+  | "invalid";
 
 export interface Finding {
   readonly kind: FindingKind;

@@ -21,7 +21,8 @@ export interface Config extends Nested<SettingValues> {
 }
 
 export type ConfigResult =
-  { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +44,8 @@ export function readConfig(environment: Environment, directory: string): ConfigR
 }
 
 export type SettingsResult =
-  { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly settings: Settings }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads the variables as options. Settings of `service`, which are no options, are only checked. */
 export function readSettings(environment: Environment, directory: string): SettingsResult {

@@ -7,7 +7,8 @@ export type ReportProblem = (path: string, message: string) => void;
 export type Members = Readonly<Record<string, unknown>>;
 
 export type YamlResult =
-  { readonly ok: true; readonly content: unknown } | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly content: unknown }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
  * Parses a file that a person reviews (YAML 1.2). A member that occurs twice is a problem. If the file uses an alias,

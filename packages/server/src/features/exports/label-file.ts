@@ -8,7 +8,8 @@ export type LabelFormat = "csv" | "jsonl";
 
 /** A row with the number of its first line. */
 export type LabelLine =
-  { readonly line: number; readonly cells: LabelCells } | { readonly line: number; readonly problem: string };
+  | { readonly line: number; readonly cells: LabelCells }
+  | { readonly line: number; readonly problem: string };
 
 /** Reads rows one by one. If the form of the file is wrong, the last item is a problem. */
 export function readLabels(format: LabelFormat, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LabelLine> {

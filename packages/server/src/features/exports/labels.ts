@@ -22,7 +22,8 @@ export interface Label {
 }
 
 export type LabelResult =
-  { readonly ok: true; readonly label: Label } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly label: Label }
+  | { readonly ok: false; readonly problem: string };
 
 export const LABEL_COLUMNS = ["account", "action_id", "event_id", "label_time", "label"] as const;
 

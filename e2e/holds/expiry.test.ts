@@ -1,6 +1,6 @@
 /** Tests of the expiry of held events, with retention passes that run at the same time, fail or are killed. */
 import { describe, expect, test } from "vitest";
-import { erasurePorts } from "../../packages/server/src/runtime/system.ts";
+import { erasurePorts } from "../../packages/server/src/runtime/lifecycle-ports.ts";
 import { holdSecretName } from "../../packages/server/src/store/crypto/sealer.ts";
 import { Secrets } from "../../packages/server/src/store/crypto/secrets.ts";
 import { destroyHoldSecrets } from "../../packages/server/src/lifecycle/holds/destroy-hold-secrets.ts";

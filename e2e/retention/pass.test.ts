@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { erasurePorts } from "../../packages/server/src/runtime/system.ts";
+import { erasurePorts } from "../../packages/server/src/runtime/lifecycle-ports.ts";
 import { partitionSecretName } from "../../packages/server/src/store/crypto/partition-secrets.ts";
 import { Secrets } from "../../packages/server/src/store/crypto/secrets.ts";
 import { requireKeys } from "../../packages/server/src/lifecycle/recovery/installation.ts";

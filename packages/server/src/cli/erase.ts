@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { journalPorts } from "../runtime/journal-ports.ts";
+import { journalPorts } from "../runtime/lifecycle-ports.ts";
 import { describeReplayed, replayPorts } from "../runtime/recover.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";

@@ -15,6 +15,7 @@ import { findRequest } from "../lifecycle/requests/data-requests.ts";
 import { findAccountKnowledge } from "../lifecycle/requests/known-account.ts";
 import {
   type Approval,
+  type ApprovalPorts,
   areApprovalsNeeded,
   askForApproval,
   findApprovalOf,
@@ -24,10 +25,14 @@ import {
 } from "./approvals.ts";
 import { invalid, reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
+
+type LimitPorts = "keys.pseudonymizer" | ApprovalPorts;
+type StoredPorts = `installation.${"audit" | "featureSealer" | "pseudonymizer" | "sealer" | "secrets" | "database"}`;
+type ExportPorts = "report" | LimitPorts | ReplayedPorts | StoredPorts;
 
 /** The audit entry of the export is written before its first line. */
-export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller, input }) => {
+export const exportAccount: Operation<"exportAccount", ExportPorts> = async ({ ports, caller, input }) => {
   const { pool, clock, config, report } = ports;
   const { account, request_id } = input;
   const reason = reasonOf(input.reason, config);
@@ -59,7 +64,7 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
  * @returns `needed`: the operation, if an export needs an approval. `approval`: the approval of it that can be used.
  */
 async function limitExports(
-  ports: AdminPorts,
+  ports: Ports<LimitPorts>,
   transaction: Transaction,
   caller: Caller,
   { account, request_id }: Input<"exportAccount">,

@@ -13,7 +13,7 @@ import { inTransaction } from "../store/postgres/database.ts";
 import { isText, nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
-export const listActions: Operation<"listActions"> = async ({ ports, input }) => {
+export const listActions: Operation<"listActions", "pool"> = async ({ ports, input }) => {
   const page = pageOf(input, [isText, isText]);
   const actions = await queryActions(ports.pool, input.account, page);
   const next = nextOf(actions, page, ({ registered_at, action_id, account }) => [registered_at, action_id, account]);
@@ -28,7 +28,9 @@ function shown(listed: ListedAction): ActionRow {
   return action;
 }
 
-export const registerAction: Operation<"registerAction"> = async ({ ports, caller, input }) => {
+type ChangePorts = "clock" | "keys.audit" | "pool";
+
+export const registerAction: Operation<"registerAction", "config" | ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;
   const { account, action_id: actionId, session_id: sessionId } = input;
   if (actionId !== undefined && looksSigned(actionId) && config.actions.signingSecret) {
@@ -63,7 +65,7 @@ export const registerAction: Operation<"registerAction"> = async ({ ports, calle
   return { answer: session_id === null ? rest : { ...rest, session_id } };
 };
 
-export const revokeAction: Operation<"revokeAction"> = async ({ ports, caller, input }) => {
+export const revokeAction: Operation<"revokeAction", ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { account, action_id } = input;
   const { audit } = await ports.keys();

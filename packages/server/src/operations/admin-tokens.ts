@@ -9,20 +9,20 @@ import {
 } from "../access/identity/admin-tokens.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
-import { approveByPrivacy } from "./approvals.ts";
+import { type ApprovalPorts, approveByPrivacy } from "./approvals.ts";
 import { trimmedTextOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import { AdminError } from "./problem.ts";
 
-export const listAdminTokens: Operation<"listAdminTokens"> = async ({ ports, input }) => {
+export const listAdminTokens: Operation<"listAdminTokens", "pool"> = async ({ ports, input }) => {
   const page = pageOf(input);
   const tokens = await queryTokens(ports.pool, page);
   const next = nextOf(tokens, page, ({ issued_at, token_id }) => [issued_at, token_id]);
   return { answer: { tokens, next }, audit: { detail: { count: tokens.length } } };
 };
 
-export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
+export const issueAdminToken: Operation<"issueAdminToken", "administration" | ApprovalPorts> = async (call) => {
   const { ports, caller, input } = call;
   const { ttl_ms } = input;
   // guard(drop): the people behind a token are its person and the one who obtained it, and no chain of others
@@ -58,7 +58,9 @@ function requireOwnToken({ actor }: Caller): void {
   });
 }
 
-export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, caller, input }) => {
+type RevokePorts = "clock" | "keys.audit" | "pool";
+
+export const revokeAdminToken: Operation<"revokeAdminToken", RevokePorts> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { token_id } = input;
   const { audit } = await ports.keys();
@@ -71,7 +73,8 @@ export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, c
   return { answer: { token_id } };
 };
 
-export const revokeAdminTokensOf: Operation<"revokeAdminTokensOf"> = async ({ ports, caller, input: { person } }) => {
+export const revokeAdminTokensOf: Operation<"revokeAdminTokensOf", RevokePorts> = async ({ ports, caller, input }) => {
+  const { person } = input;
   const { pool, clock } = ports;
   const { audit } = await ports.keys();
   const token_ids = await inTransaction(pool, async (transaction) => {

@@ -13,9 +13,14 @@ import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
 import { cursorOf, pageOf } from "./list-page.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { requireRecentSignIn } from "./recent-sign-in.ts";
+
+/** What an operation uses that may need an approval. */
+export type ApprovalPorts = "clock" | "config" | "keys.approvals" | "keys.audit" | "pool";
+
+type ReadingPorts = "clock" | "keys.approvals" | "pool";
 
 type Shown = Answer<"readApproval">;
 const shown = (row: ApprovalRow, caller: Caller): Shown => ({
@@ -30,7 +35,7 @@ function seesReason(row: ApprovalRow, { via, person, roles }: Caller): boolean {
   return via === "direct" || isAsker || roles.some((role) => role === "auditor" || row.needed_roles.includes(role));
 }
 
-export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller, scope, input }) => {
+export const listApprovals: Operation<"listApprovals", ReadingPorts> = async ({ ports, caller, scope, input }) => {
   const page = pageOf(input);
   const { approvals } = await ports.keys();
   const person = scope === "own" ? caller.person : undefined;
@@ -43,7 +48,7 @@ export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller,
   };
 };
 
-export const readApproval: Operation<"readApproval"> = async (call) => {
+export const readApproval: Operation<"readApproval", ReadingPorts> = async (call) => {
   const row = await requireVisibleRow(call);
   return { answer: shown(row, call.caller), audit: { detail: { approval_id: row.approval_id } } };
 };
@@ -53,17 +58,19 @@ async function requireVisibleRow({
   caller,
   scope,
   input: { approval_id: id },
-}: OperationCall<"readApproval" | "withdrawApproval">): Promise<ApprovalRow> {
+}: OperationCall<"readApproval" | "withdrawApproval", ReadingPorts>): Promise<ApprovalRow> {
   const row = await requireApprovalRow(ports, id);
   // guard(false): a role that reads its own approvals finds no other
   if (scope === "own" && row.requested_by !== caller.person) throw noApproval(id);
   return row;
 }
 
-export const approve: Operation<"approve"> = (call) => decide(call, "approved");
-export const deny: Operation<"deny"> = (call) => decide(call, "denied");
+type DecisionPorts = ReadingPorts | "keys.audit";
 
-export const withdrawApproval: Operation<"withdrawApproval"> = async (call) => {
+export const approve: Operation<"approve", DecisionPorts> = (call) => decide(call, "approved");
+export const deny: Operation<"deny", DecisionPorts> = (call) => decide(call, "denied");
+
+export const withdrawApproval: Operation<"withdrawApproval", DecisionPorts> = async (call) => {
   const { ports, caller } = call;
   const { approval_id: approvalId } = await requireVisibleRow(call);
   const { audit, approvals } = await ports.keys();
@@ -82,7 +89,7 @@ const notWithdrawn = (): OperatorError =>
   );
 
 async function decide(
-  { ports, caller, input }: OperationCall<"approve" | "deny">,
+  { ports, caller, input }: OperationCall<"approve" | "deny", DecisionPorts>,
   decision: "approved" | "denied",
 ): Promise<{ readonly answer: Shown }> {
   const { pool, clock } = ports;
@@ -121,7 +128,7 @@ async function requirePerson(caller: Caller, clock: Clock): Promise<void> {
   requireRecentSignIn(caller, clock);
 }
 
-async function requireApprovalRow({ pool, clock, keys }: AdminPorts, id: string): Promise<ApprovalRow> {
+async function requireApprovalRow({ pool, clock, keys }: Ports<ReadingPorts>, id: string): Promise<ApprovalRow> {
   const row = await (await keys()).approvals.find(pool, clock, id);
   if (row) return row;
   throw noApproval(id);
@@ -144,7 +151,7 @@ export interface Approval {
  * Whether operations of the caller may need approvals. An operation of a command on the database needs none, because
  * the command's login allows it.
  */
-export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boolean =>
+export const areApprovalsNeeded = ({ config }: Ports<"config">, { via }: Caller): boolean =>
   config.service.approvals !== "off" && via !== "direct";
 
 /**
@@ -153,7 +160,7 @@ export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boo
  * @throws approval-needed; its message names the approval to wait for.
  */
 export async function requireApproval(
-  ports: AdminPorts,
+  ports: Ports<ApprovalPorts>,
   caller: Caller,
   operation: ApprovedOperation,
   reason: string,
@@ -170,7 +177,7 @@ export async function requireApproval(
  * @throws approval-needed
  */
 export async function approveByPrivacy(
-  { ports, caller, scope }: Pick<OperationCall<RouteId>, "ports" | "caller" | "scope">,
+  { ports, caller, scope }: Pick<OperationCall<RouteId, ApprovalPorts>, "ports" | "caller" | "scope">,
   operation: Omit<ApprovedOperation, "needed">,
   reason: string,
 ): Promise<Approval | undefined> {
@@ -200,7 +207,7 @@ export async function lockPersons(transaction: Transaction, lock: Lock, { actor 
 
 /** The approval that the caller could use now; `undefined` if there is none. */
 export async function findApprovalOf(
-  ports: AdminPorts,
+  ports: Ports<"clock" | "keys.approvals" | "keys.audit">,
   executor: Executor,
   caller: Caller,
   operation: ApprovedOperation,
@@ -223,7 +230,7 @@ export async function findApprovalOf(
 
 /** @throws approval-needed; its message names the approval to wait for. */
 export async function askForApproval(
-  ports: AdminPorts,
+  ports: Ports<DecisionPorts>,
   caller: Caller,
   operation: ApprovedOperation,
   reason: string,
@@ -273,7 +280,7 @@ export const OPERATOR_OR_PRIVACY = { needed: ["operator", "privacy"], anyRole: t
  * @throws approval-needed
  */
 export async function approveEvents(
-  ports: AdminPorts,
+  ports: Ports<ApprovalPorts>,
   caller: Caller,
   operation: Omit<ApprovedOperation, "needed" | "anyRole">,
   reason: string,

@@ -9,14 +9,14 @@ import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { readPurposeIds } from "../purposes/policy-table.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 
 /** The ids of a cursor: partition and layer. */
 const IDS = [isUuid, (layer: string) => /^[1-9]\d{0,8}$/.test(layer)];
 const positionOf = ({ lower_bound, partition_id, layer }: AttestationRow) =>
   [lower_bound, partition_id, String(layer)] as const;
 
-export const listAttestations: Operation<"listAttestations"> = async ({ ports, input }) => {
+export const listAttestations: Operation<"listAttestations", "pool"> = async ({ ports, input }) => {
   const page = pageOf(input, IDS);
   const rows = await list(ports.pool, {}, page);
   const purposes = await readPurposeIds(ports.pool);
@@ -29,7 +29,10 @@ export const listAttestations: Operation<"listAttestations"> = async ({ ports, i
   };
 };
 
-export const verifyAttestations: Operation<"verifyAttestations"> = async ({ ports, input }) => {
+type SignaturePorts = `keys.${"codec" | "receipts"}`;
+type VerifyPorts = "keys.featureSealer" | "report" | ReplayedPorts | SignaturePorts;
+
+export const verifyAttestations: Operation<"verifyAttestations", VerifyPorts> = async ({ ports, input }) => {
   await requireReplayedJournal(ports);
   const { partition_id: partitionId } = input;
   const page = pageOf(input, IDS);
@@ -49,7 +52,7 @@ export const verifyAttestations: Operation<"verifyAttestations"> = async ({ port
 
 /** Verifies an attestation with the values of its partition, which only the login of a worker may read. */
 async function verify(
-  ports: AdminPorts,
+  ports: Ports<VerifyPorts>,
   row: AttestationRow,
 ): Promise<Answer<"verifyAttestations">["attestations"][number]> {
   const { featureSealer } = await ports.keys();
@@ -73,7 +76,7 @@ async function verify(
 }
 
 /** Whether this installation has signed the content of the row. */
-async function isStatementOf(ports: AdminPorts, row: AttestationRow): Promise<boolean> {
+async function isStatementOf(ports: Ports<SignaturePorts>, row: AttestationRow): Promise<boolean> {
   const { receipts, codec } = await ports.keys();
   const { publicKey } = await receipts();
   try {

@@ -4,7 +4,10 @@ import { writeAudit } from "../audit/audit.ts";
 import { agentOf } from "../access/identity/caller.ts";
 import type { AuditedRead, OperationCall } from "./operation.ts";
 
-type Call = Pick<OperationCall<RouteId>, "ports" | "caller">;
+/** What an operation uses that writes audit entries. */
+export type AuditPorts = "keys.audit" | "pool";
+
+type Call = Pick<OperationCall<RouteId, AuditPorts>, "ports" | "caller">;
 
 async function write({ ports, caller }: Call, id: RouteId, outcome: string, read: AuditedRead): Promise<string> {
   const { operation } = routeOf(id);

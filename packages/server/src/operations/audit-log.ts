@@ -1,6 +1,6 @@
 /** Operations for auditors who verify the audit log, or keep what others need to verify it. */
 import type { Answer } from "@device-risk-signals/admin-api";
-import { checkpointNow, findLogKey } from "../runtime/audit-log.ts";
+import { type CheckpointPorts, checkpointNow, findLogKey } from "../runtime/audit-log.ts";
 import type { Verified } from "../runtime/verify-audit.ts";
 import { findLeaf, findPruned, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
 import { formatLogKey, type LogKey } from "../audit/log/checkpoint.ts";
@@ -11,10 +11,14 @@ import { formatProof } from "../audit/log/proof-file.ts";
 import { findVerification, listWaiting, requestVerification } from "../audit/verification-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { inSnapshot, streamSnapshot } from "../store/postgres/database.ts";
+import type { AuditPorts } from "./audit-around.ts";
 import type { Operation } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 
-export const exportAudit: Operation<"exportAudit"> = async ({ ports }) => {
+/** What finds the public key of the log. */
+type LogKeyPorts = "keys.codec" | "keys.secrets";
+
+export const exportAudit: Operation<"exportAudit", "clock" | "database" | LogKeyPorts> = async ({ ports }) => {
   const key = await requireLogKey(ports);
   const exportedAt = new Date(ports.clock.now());
   const lines = streamSnapshot(ports.database, async function* (snapshot) {
@@ -24,7 +28,8 @@ export const exportAudit: Operation<"exportAudit"> = async ({ ports }) => {
   return { answer: lines, audit: {} };
 };
 
-export const readProof: Operation<"readProof"> = async ({ ports, input: { entry_id: entryId } }) => {
+export const readProof: Operation<"readProof", "database" | LogKeyPorts> = async ({ ports, input }) => {
+  const { entry_id: entryId } = input;
   const key = await requireLogKey(ports);
   const proof = await inSnapshot(ports.database, async (snapshot) => {
     const found = await findLeaf(snapshot, entryId);
@@ -41,7 +46,9 @@ export const readProof: Operation<"readProof"> = async ({ ports, input: { entry_
   return { answer: { proof }, audit: { detail: { entry_id: entryId } } };
 };
 
-export const signCheckpoint: Operation<"signCheckpoint"> = async ({ ports }) => {
+type SigningPorts = "pool" | "usesOwnerLogin" | LogKeyPorts | `installation.${keyof CheckpointPorts}`;
+
+export const signCheckpoint: Operation<"signCheckpoint", SigningPorts> = async ({ ports }) => {
   if (ports.usesOwnerLogin) {
     const [error] = await checkpointNow(await ports.installation());
     if (error !== undefined) throw error;
@@ -53,12 +60,12 @@ export const signCheckpoint: Operation<"signCheckpoint"> = async ({ ports }) => 
   return { answer: { checkpoint }, audit: {} };
 };
 
-export const readAuditKey: Operation<"readAuditKey"> = async ({ ports }) => {
+export const readAuditKey: Operation<"readAuditKey", LogKeyPorts> = async ({ ports }) => {
   const { origin, key } = await requireLogKey(ports);
   return { answer: { key: formatLogKey(origin, key) }, audit: {} };
 };
 
-export const startVerification: Operation<"startVerification"> = async ({ ports, caller, input }) => {
+export const startVerification: Operation<"startVerification", AuditPorts> = async ({ ports, caller, input }) => {
   const { verifications } = (await ports.keys()).audit;
   const waiting = await listWaiting(ports.pool, verifications);
   if (waiting.some(({ by }) => by === caller.person)) {
@@ -68,7 +75,7 @@ export const startVerification: Operation<"startVerification"> = async ({ ports,
   return { answer: { verification_id: id }, audit: { detail: { verification_id: id } } };
 };
 
-export const readVerification: Operation<"readVerification"> = async ({ ports, input }) => {
+export const readVerification: Operation<"readVerification", "keys.codec" | AuditPorts> = async ({ ports, input }) => {
   const { audit, codec } = await ports.keys();
   const found = await findVerification(ports.pool, audit.verifications, input.verification_id);
   if (!found) throw new OperatorError("not-found", `There is no verification ${input.verification_id}.`);
@@ -116,7 +123,7 @@ function shownResult({
   };
 }
 
-async function requireLogKey(ports: AdminPorts): Promise<LogKey> {
+async function requireLogKey(ports: Ports<LogKeyPorts>): Promise<LogKey> {
   const key = await findLogKey(await ports.keys());
   if (key) return key;
   throw noCheckpoint();

@@ -7,13 +7,15 @@ import { findErasuresWithReceipts } from "../lifecycle/erasure/erasures.ts";
 import { accountSubjects, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
 import { readPurposeIds } from "../purposes/policy-table.ts";
 import type { Operation } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { refusedNames, seesPseudonyms } from "./pseudonyms.ts";
 
 const LIMIT = 50;
 
-export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
+type ListPorts = "pool" | `keys.${"audit" | "pseudonymizer" | "secrets"}`;
+
+export const listAudit: Operation<"listAudit", ListPorts> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
   // Hides the keyed MACs of accounts. If a caller searches by account, the entry of the search shows the account's MAC.
   // The caller could then recognise the MAC in entries about events of the account.
@@ -55,7 +57,10 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
 };
 
 /** The keyed MACs that name an account and its purposes in the entries of their erasures. */
-async function subjectsOf({ pool, keys }: AdminPorts, account: string): Promise<readonly Buffer[]> {
+async function subjectsOf(
+  { pool, keys }: Ports<"keys.pseudonymizer" | "pool">,
+  account: string,
+): Promise<readonly Buffer[]> {
   const { pseudonymizer } = await keys();
   return accountSubjects(account, await readPurposeIds(pool)).map((subject) => subjectMac(pseudonymizer, subject));
 }

@@ -13,11 +13,14 @@ import { findPurposeCode } from "../purposes/policy-table.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { reasonOf } from "./input.ts";
+import type { AuditPorts } from "./audit-around.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
 const LIMIT = 50;
 
-export const startBackfill: Operation<"startBackfill"> = async ({ ports, caller, input }) => {
+type StartPorts = "clock" | "config" | AuditPorts;
+
+export const startBackfill: Operation<"startBackfill", StartPorts> = async ({ ports, caller, input }) => {
   const { purpose, layer, from, to, rate } = input;
   const reason = reasonOf(input.reason, ports.config);
   const agent = agentOf(caller);
@@ -43,7 +46,7 @@ export const startBackfill: Operation<"startBackfill"> = async ({ ports, caller,
   return { answer };
 };
 
-export const listBackfills: Operation<"listBackfills"> = async ({ ports, input }) => {
+export const listBackfills: Operation<"listBackfills", "pool"> = async ({ ports, input }) => {
   const { limit = LIMIT, run_id } = input;
   if (run_id !== undefined)
     return { answer: { backfills: [await readOne(ports.pool, run_id)] }, audit: { detail: { run_id } } };
@@ -51,12 +54,18 @@ export const listBackfills: Operation<"listBackfills"> = async ({ ports, input }
   return { answer: { backfills }, audit: { detail: { count: backfills.length } } };
 };
 
-export const pauseBackfill: Operation<"pauseBackfill"> = (call) => change(call, "paused", "backfill.pause");
-export const resumeBackfill: Operation<"resumeBackfill"> = (call) => change(call, "running", "backfill.resume");
-export const cancelBackfill: Operation<"cancelBackfill"> = (call) => change(call, "cancelled", "backfill.cancel");
+export const pauseBackfill: Operation<"pauseBackfill", AuditPorts> = (call) => change(call, "paused", "backfill.pause");
+export const resumeBackfill: Operation<"resumeBackfill", AuditPorts> = (call) =>
+  change(call, "running", "backfill.resume");
+export const cancelBackfill: Operation<"cancelBackfill", AuditPorts> = (call) =>
+  change(call, "cancelled", "backfill.cancel");
 
 async function change(
-  { ports, caller, input: { run_id } }: OperationCall<"pauseBackfill" | "resumeBackfill" | "cancelBackfill">,
+  {
+    ports,
+    caller,
+    input: { run_id },
+  }: OperationCall<"pauseBackfill" | "resumeBackfill" | "cancelBackfill", AuditPorts>,
   state: Parameters<typeof changeBackfill>[2],
   operation: string,
 ) {

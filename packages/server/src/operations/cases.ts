@@ -14,9 +14,11 @@ import { inTransaction } from "../store/postgres/database.ts";
 import { invalid, reasonOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 
-export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
+type ChangePorts = "clock" | "keys.audit" | "pool";
+
+export const openCase: Operation<"openCase", "config" | ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;
   const { audit } = await ports.keys();
   const wanted = {
@@ -34,7 +36,7 @@ export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) 
   return { answer: shown(opened) };
 };
 
-export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, input }) => {
+export const listCases: Operation<"listCases", "clock" | "pool"> = async ({ ports, caller, scope, input }) => {
   const filter = { person: scope === "own" ? caller.person : undefined, isOpen: input.open };
   const page = pageOf(input);
   const cases = await queryCases(ports.pool, ports.clock, filter, page);
@@ -42,7 +44,7 @@ export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, 
   return { answer: { cases: cases.map(shown), next }, audit: { detail: { count: cases.length } } };
 };
 
-export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }) => {
+export const closeCase: Operation<"closeCase", ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { audit } = await ports.keys();
   const closed = await inTransaction(pool, async (transaction) => {
@@ -58,7 +60,7 @@ export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }
 const shown = (row: CaseRow): Answer<"closeCase"> => ({ ...row, account: row.scope === "event" ? null : row.account });
 
 async function subjectOf(
-  { pool }: AdminPorts,
+  { pool }: Ports<"pool">,
   { account, action_id: actionId, event_id: eventId }: Input<"openCase">,
 ): Promise<CaseSubject> {
   if (eventId !== undefined && account === undefined && actionId === undefined) {

@@ -7,15 +7,18 @@ import { suppressSmall } from "../features/confusion.ts";
 import { findBundles, requireNamedPurpose } from "../features/decisions.ts";
 import { findPurposeCode, readPolicyVersion } from "../purposes/policy-table.ts";
 import { withOwner } from "../store/postgres/database.ts";
-import { auditBegun } from "./audit-around.ts";
+import { type AuditPorts, auditBegun } from "./audit-around.ts";
 import type { AuditedRead, Operation, OperationCall } from "./operation.ts";
-import { requireReplayedJournal } from "./ports.ts";
+import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { isSensitive } from "./sensitive-fields.ts";
 
 const DAY_MS = 86_400_000;
 
-export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
+export const compareFeatures: Operation<
+  "compareFeatures",
+  "administration" | "clock" | "installation.sealer" | "report" | AuditPorts | ReplayedPorts
+> = async (call) => {
   const { ports, input } = call;
   const { before, after, case_id } = input;
   const { sealer } = await requireReplayedJournal(ports);
@@ -64,7 +67,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
 
 /** @throws AdminError case-invalid if no open case of the caller for an account or an action has the id. */
 async function requireOpenCase(
-  { ports, caller }: OperationCall<"compareFeatures">,
+  { ports, caller }: OperationCall<"compareFeatures", "clock" | "pool">,
   caseId: string,
 ): Promise<CaseRow & { readonly account: string }> {
   const openedCase = await findOpenCase(ports.pool, ports.clock, caseId, caller.person);
@@ -77,7 +80,10 @@ async function requireOpenCase(
  * caller therefore needs the permission to read such fields of events.
  * @throws AdminError permission-missing
  */
-function requireReadable({ caller }: OperationCall<"compareFeatures">, versions: readonly Bundle[]): void {
+function requireReadable(
+  { caller }: Pick<OperationCall<"compareFeatures">, "caller">,
+  versions: readonly Bundle[],
+): void {
   const readsSensitive = versions.some(({ manifest }) => manifest.inputs.some(({ path }) => isSensitive(path)));
   const mayRead = caller.via === "direct" || scopeOf("events.observations", caller.roles) === "full";
   // guard(false): a case shows exact numbers only of fields that the caller may read

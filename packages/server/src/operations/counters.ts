@@ -11,7 +11,7 @@ import type { Operation } from "./operation.ts";
 
 const LIMIT = 50;
 
-export const listOutcomes: Operation<"listOutcomes"> = async ({ ports, input }) => {
+export const listOutcomes: Operation<"listOutcomes", "pool"> = async ({ ports, input }) => {
   const { limit = LIMIT, after, platform, probe, sdk_version: sdkVersion } = input;
   const filter = {
     ...rangeOf(input),
@@ -28,7 +28,7 @@ export const listOutcomes: Operation<"listOutcomes"> = async ({ ports, input }) 
   };
 };
 
-export const listRejections: Operation<"listRejections"> = async ({ ports, input }) => {
+export const listRejections: Operation<"listRejections", "pool"> = async ({ ports, input }) => {
   const { limit = LIMIT, after, problem, sdk_version: sdkVersion } = input;
   const filter = {
     ...rangeOf(input),

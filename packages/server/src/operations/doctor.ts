@@ -72,7 +72,31 @@ const FIND_SEPARATED = sql(
   { ingest: "text[]", admin: "text[]" },
 );
 
-type Check = (installation: Installation, isStandby: boolean) => Promise<Finding | readonly Finding[]>;
+/** The parts of an installation that the checks examine. */
+export type Examined = Pick<
+  Installation,
+  | "administration"
+  | "approvals"
+  | "attested"
+  | "audit"
+  | "checkpointSinks"
+  | "clock"
+  | "clusterDirectory"
+  | "codec"
+  | "config"
+  | "database"
+  | "dependencies"
+  | "driftDecisions"
+  | "journal"
+  | "journalDatabase"
+  | "keyDatabase"
+  | "keyEncryption"
+  | "keyStore"
+  | "pool"
+  | "secrets"
+>;
+
+type Check = (installation: Examined, isStandby: boolean) => Promise<Finding | readonly Finding[]>;
 
 const CHECKS: readonly (readonly [what: string, check: Check])[] = [
   ["keys", keyFinding],
@@ -114,7 +138,7 @@ const OF_INSTALLATION = [
  * findings about configuration and schema always pass. A check that fails with an error is a finding.
  * @throws Unavailable if the database gives no answer
  */
-export async function examine(installation: Installation): Promise<readonly Finding[]> {
+export async function examine(installation: Examined): Promise<readonly Finding[]> {
   const { config, pool, clock } = installation;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
@@ -204,7 +228,7 @@ function checkOf(code: OperatorErrorCode): string {
  * Reports whether ingestion and the admin API have separate logins and MAC keys. It only advises, because a small
  * installation needs no separation.
  */
-async function separationFinding({ pool, audit }: Installation): Promise<Finding> {
+async function separationFinding({ pool, audit }: Examined): Promise<Finding> {
   const logins = await queryRow(pool, FIND_SEPARATED);
   const surfaces = [
     ["ingestion", logins.ingest],
@@ -230,7 +254,7 @@ async function separationFinding({ pool, audit }: Installation): Promise<Finding
 export async function identityFinding({
   config,
   dependencies,
-}: Pick<Installation, "config" | "dependencies">): Promise<readonly Finding[]> {
+}: Pick<Examined, "config" | "dependencies">): Promise<readonly Finding[]> {
   const { oidc, publicUrl = "" } = config.service.admin;
   const { issuer, clientId, clientSecret, scopes } = oidc;
   if (issuer === undefined || clientId === undefined) return [];
@@ -252,7 +276,7 @@ export async function identityFinding({
 /** Maximum number of lost secrets that are described one by one. */
 const MAX_DESCRIBED = 20;
 
-async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installation): Promise<Finding> {
+async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Examined): Promise<Finding> {
   const lost = await findLostSecrets(pool, secrets);
   if (lost.length === 0) {
     const fits =
@@ -279,7 +303,7 @@ async function keyFinding({ pool, keyStore, keyEncryption, secrets }: Installati
 }
 
 /** Tries a write to each store next to the events' database. */
-async function storeFindings({ keyStore, journal, checkpointSinks }: Installation): Promise<readonly Finding[]> {
+async function storeFindings({ keyStore, journal, checkpointSinks }: Examined): Promise<readonly Finding[]> {
   return tryStores([
     ["key_store", () => keyStore.requireWritable()],
     ["erasure_journal", journal && (() => journal.requireWritable())],
@@ -308,7 +332,7 @@ async function tryStores(
 }
 
 /** Logs in as the owner, whose login changes holds and policies and erases. */
-async function ownerFinding({ administration, config }: Installation): Promise<Finding> {
+async function ownerFinding({ administration, config }: Examined): Promise<Finding> {
   const what = "owner's login";
   try {
     if (await isOwner(administration)) return { what, ok: true, detail: "logs in, and owns the tables" };
@@ -321,7 +345,7 @@ async function ownerFinding({ administration, config }: Installation): Promise<F
     : { what, ok: true, severity: "advice", detail: `no DRS_MIGRATION_DATABASE_URL: ${changes} from here` };
 }
 
-async function diskFinding({ clusterDirectory }: Installation): Promise<Finding> {
+async function diskFinding({ clusterDirectory }: Examined): Promise<Finding> {
   const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
   if (free === undefined)
     return { what: "disk", ok: true, severity: "advice", detail: "the database's disk can't be seen from here" };
@@ -341,7 +365,7 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
  * Reports the policy, and the events of the last day that it did not map or cover. They are no error, but the operator
  * should see them.
  */
-async function purposeFinding({ pool, config }: Installation): Promise<Finding> {
+async function purposeFinding({ pool, config }: Examined): Promise<Finding> {
   const counts = await countOutcomes(pool, Object.keys(OUTCOME_TEXTS));
   const version = await readPolicyVersion(pool);
   const policy =
@@ -358,7 +382,7 @@ async function purposeFinding({ pool, config }: Installation): Promise<Finding> 
 /** Servers look for expired partitions every few seconds, so a longer lag means that something blocks them. */
 const MAX_LAG_SECONDS = 3_600;
 
-async function retentionFinding({ pool }: Installation): Promise<Finding> {
+async function retentionFinding({ pool }: Examined): Promise<Finding> {
   const { overdue_partitions, lag_seconds, secrets_to_destroy } = await readRetentionState(pool);
   const ok = lag_seconds <= MAX_LAG_SECONDS;
   const state = `${plural(overdue_partitions, "partition")} overdue, ${plural(secrets_to_destroy, "secret")} to destroy`;
@@ -379,7 +403,7 @@ export function partitionFinding({ partitions, locks, capacity, sessions }: Part
   return { what: "partitions", ok, detail: ok ? state : `${state}: ${advice}` };
 }
 
-async function holdFinding({ pool }: Installation): Promise<Finding> {
+async function holdFinding({ pool }: Examined): Promise<Finding> {
   const { holds, reviews_overdue, unresolved, copies } = await readHoldState(pool);
   const waiting = unresolved === 0 ? "" : ` (${unresolved} unresolved: account or action not known yet)`;
   const state = `${plural(holds, "hold")}${waiting}, ${plural(copies, "copy", "copies")} of held events`;
@@ -392,7 +416,7 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
 const LONG_RESTRICTION_MS = 180 * 86_400_000;
 
 /** A restriction does not expire, so one that is active for long may have been forgotten. */
-async function restrictionFinding({ pool, clock }: Installation): Promise<Finding> {
+async function restrictionFinding({ pool, clock }: Examined): Promise<Finding> {
   const before = new Date(clock.now() - LONG_RESTRICTION_MS).toISOString();
   const { restrictions, long_active } = await readRestrictionState(pool, before);
   const what = "restrictions";
@@ -403,7 +427,7 @@ async function restrictionFinding({ pool, clock }: Installation): Promise<Findin
   return { what, ok: true, severity: "advice", detail: `${detail}; ${reminder}` };
 }
 
-async function erasureFinding(installation: Installation, isStandby: boolean): Promise<Finding> {
+async function erasureFinding(installation: Examined, isStandby: boolean): Promise<Finding> {
   const { pool, journal } = installation;
   const { erasures, unfinished, stuck } = await readErasureState(pool, MAX_LAG_SECONDS);
   try {
@@ -424,7 +448,7 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
 }
 
 /** Counts direct uses of the database for which the admin API would have required a case or an approval. */
-async function directUseFinding({ pool, config, audit }: Installation): Promise<Finding> {
+async function directUseFinding({ pool, config, audit }: Examined): Promise<Finding> {
   const what = "direct use";
   const { entries, since } = await findUnreviewedUse(pool, audit, DIRECT_USE);
   if (entries === 0) return { what, ok: true, detail: "every read of payloads and every destruction was reviewed" };
@@ -441,7 +465,7 @@ async function directUseFinding({ pool, config, audit }: Installation): Promise<
 /** The words before a count of rows that the server did not sign. */
 const atLeast = (counted: number): string => (counted < MAX_UNSIGNED ? "" : "at least ");
 
-async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
+async function reviewFinding({ pool, audit }: Examined): Promise<Finding> {
   const what = "reviews";
   const forged = await countForgedReviews(pool, audit);
   // guard(false): a review that a login of the database opened or closed is a finding
@@ -453,7 +477,7 @@ async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
 }
 
 /** Reports whether the log grows, whether each sink has its latest checkpoint, and what the last verification found. */
-async function auditLogFinding(installation: Installation): Promise<Finding> {
+async function auditLogFinding(installation: Examined): Promise<Finding> {
   const { pool, audit, clock, checkpointSinks } = installation;
   const what = "audit log";
   const key = await findLogKey(installation);
@@ -489,7 +513,7 @@ const VERDICTS = {
   6: "broken: run drs audit verify",
 } as const;
 
-async function unverifiedFinding({ pool, audit }: Installation): Promise<Finding> {
+async function unverifiedFinding({ pool, audit }: Examined): Promise<Finding> {
   const what = "audit entries";
   const { entries, since } = await findUnverified(pool, audit);
   if (entries === 0) return { what, ok: true, detail: "no entry in the log lacks a valid MAC, except reviewed ones" };
@@ -497,7 +521,7 @@ async function unverifiedFinding({ pool, audit }: Installation): Promise<Finding
   return { what, ok: false, detail };
 }
 
-async function workerFinding({ config }: Installation): Promise<Finding> {
+async function workerFinding({ config }: Examined): Promise<Finding> {
   const what = "worker";
   const { workerUrl } = config.service.admin;
   if (workerUrl === undefined) {
@@ -512,7 +536,7 @@ async function workerFinding({ config }: Installation): Promise<Finding> {
   return { what, ok: state === undefined, detail: state === undefined ? `${origin} is ready` : `${origin}: ${state}` };
 }
 
-async function approvalFinding({ pool, clock, approvals }: Installation): Promise<Finding> {
+async function approvalFinding({ pool, clock, approvals }: Examined): Promise<Finding> {
   const what = "approvals";
   const changed = await approvals.countChanged(pool, clock);
   // guard(false): an approval that a login of the database wrote is a finding
@@ -523,7 +547,7 @@ async function approvalFinding({ pool, clock, approvals }: Installation): Promis
   return { what, ok: true, detail: "the admin API signed each request and decision of the last 30 days" };
 }
 
-async function driftFinding({ pool, clock, driftDecisions }: Installation): Promise<Finding> {
+async function driftFinding({ pool, clock, driftDecisions }: Examined): Promise<Finding> {
   const what = "drift decisions";
   const forged = await driftDecisions.countForged(pool, clock);
   // guard(false): a decision about drift that a login of the database wrote is a finding
@@ -534,7 +558,7 @@ async function driftFinding({ pool, clock, driftDecisions }: Installation): Prom
   return { what, ok: true, detail: "the server signed each decision of the last 30 days" };
 }
 
-async function adoptedFinding({ config }: Pick<Installation, "config">): Promise<Finding> {
+async function adoptedFinding({ config }: Pick<Examined, "config">): Promise<Finding> {
   const file = config.adoptedFieldsFile;
   const what = "adopted fields";
   if (file === undefined)
@@ -549,7 +573,7 @@ async function adoptedFinding({ config }: Pick<Installation, "config">): Promise
       };
 }
 
-async function requestFinding({ pool }: Installation): Promise<Finding> {
+async function requestFinding({ pool }: Examined): Promise<Finding> {
   const { requests_open, requests_overdue, requests_completable } = await readDataRequestCounts(pool);
   const ok = requests_overdue === 0 && requests_completable === 0;
   const state =

@@ -20,6 +20,8 @@ import { invalid, reasonOf, requireFuture } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
 /** Reads all drift, decisions and accepted fields, which are a few thousand rows at most. */
+type ReviewPorts = "clock" | "keys.driftDecisions" | "pool";
+
 async function readReview(executor: Executor, driftDecisions: DriftDecisions, now: number) {
   const rows = await queryDrift(executor);
   const decisions = await driftDecisions.list(executor);
@@ -27,14 +29,14 @@ async function readReview(executor: Executor, driftDecisions: DriftDecisions, no
   return { drift: reviewDrift(rows, decisions, overlay, now), decisions, overlay };
 }
 
-export const listDrift: Operation<"listDrift"> = async ({ ports, input }) => {
+export const listDrift: Operation<"listDrift", ReviewPorts> = async ({ ports, input }) => {
   const { driftDecisions } = await ports.keys();
   const { drift } = await readReview(ports.pool, driftDecisions, ports.clock.now());
   const shown = input.all ? drift : drift.filter(({ review }) => review !== "ignored");
   return { answer: { drift: [...shown] }, audit: { detail: { count: shown.length } } };
 };
 
-export const readDrift: Operation<"readDrift"> = async ({ ports, input: { path } }) => {
+export const readDrift: Operation<"readDrift", ReviewPorts> = async ({ ports, input: { path } }) => {
   const { driftDecisions } = await ports.keys();
   const { drift, decisions, overlay } = await readReview(ports.pool, driftDecisions, ports.clock.now());
   const related = { seen: relatedTo(drift, path), decisions: relatedTo(decisions, path) };
@@ -44,13 +46,15 @@ export const readDrift: Operation<"readDrift"> = async ({ ports, input: { path }
   };
 };
 
-export const readOverlay: Operation<"readOverlay"> = async ({ ports }) => {
+export const readOverlay: Operation<"readOverlay", "keys.driftDecisions" | "pool"> = async ({ ports }) => {
   const { driftDecisions } = await ports.keys();
   const overlay = await driftDecisions.listAcceptedFields(ports.pool);
   return { answer: { overlay: [...overlay] }, audit: { detail: { count: overlay.length } } };
 };
 
-export const acceptDrift: Operation<"acceptDrift"> = (call) => {
+type DecisionPorts = ReviewPorts | "config" | "keys.audit";
+
+export const acceptDrift: Operation<"acceptDrift", DecisionPorts> = (call) => {
   const { path, type, unit, sensitivity } = call.input;
   if (type.startsWith("number") !== (unit !== undefined)) {
     throw invalid("body/unit", "a number has a unit, `none` where it has no dimension; other types have none");
@@ -73,7 +77,7 @@ function requireAcceptable(path: string, type: Input<"acceptDrift">["type"], dri
   }
 }
 
-export const classifyDrift: Operation<"classifyDrift"> = (call) => {
+export const classifyDrift: Operation<"classifyDrift", DecisionPorts> = (call) => {
   const { input, caller } = call;
   return decide(call, { kind: "classified", sensitivity: input.sensitivity }, ({ decisions, overlay }) => {
     if (!overlay.some(({ path }) => path === input.path)) {
@@ -90,18 +94,18 @@ export const classifyDrift: Operation<"classifyDrift"> = (call) => {
   });
 };
 
-export const ignoreDrift: Operation<"ignoreDrift"> = (call) => {
+export const ignoreDrift: Operation<"ignoreDrift", DecisionPorts> = (call) => {
   const { until } = call.input;
   if (until !== undefined) requireFuture("body/until", until, call.ports.clock);
   return decide(call, { kind: "ignored", ...(until !== undefined && { until }) });
 };
 
-export const rejectDrift: Operation<"rejectDrift"> = (call) => decide(call, { kind: "rejected" });
+export const rejectDrift: Operation<"rejectDrift", DecisionPorts> = (call) => decide(call, { kind: "rejected" });
 
 type Review = Awaited<ReturnType<typeof readReview>>;
 
 async function decide(
-  { ports, caller, input }: Pick<OperationCall<"rejectDrift">, "ports" | "caller" | "input">,
+  { ports, caller, input }: Pick<OperationCall<"rejectDrift", DecisionPorts>, "ports" | "caller" | "input">,
   verdict: Verdict,
   check: (review: Review) => void = () => {},
 ) {

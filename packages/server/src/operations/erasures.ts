@@ -1,9 +1,7 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import type { ApprovedOperation } from "../access/approvals/approvals.ts";
-import { journalPorts } from "../runtime/journal-ports.ts";
-import type { Installation } from "../runtime/open-installation.ts";
-import { requireRecovered } from "../runtime/recover.ts";
-import { erasurePorts } from "../runtime/system.ts";
+import { type ErasureStores, erasurePorts, journalPorts, type OrderStores } from "../runtime/lifecycle-ports.ts";
+import { type RecoveryPorts, requireRecovered } from "../runtime/recover.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
@@ -29,12 +27,12 @@ import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
 import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
-import { approveEvents } from "./approvals.ts";
+import { type ApprovalPorts, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationResult } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 
-export const listErasures: Operation<"listErasures"> = async ({ ports, input }) => {
+export const listErasures: Operation<"listErasures", "keys.pseudonymizer" | "pool"> = async ({ ports, input }) => {
   const subjects = await subjectsOf(ports.pool, input);
   const macs = subjects && (await macsOf(ports, subjects));
   const rows = await findErasures(ports.pool, macs ? { subjectMacs: macs } : {});
@@ -42,7 +40,7 @@ export const listErasures: Operation<"listErasures"> = async ({ ports, input }) 
   return { answer: { erasures: rows.map(shown) }, audit: { detail } };
 };
 
-export const planErasure: Operation<"planErasure"> = async ({ ports, input }) => {
+export const planErasure: Operation<"planErasure", "keys.pseudonymizer" | "pool"> = async ({ ports, input }) => {
   const { pool } = ports;
   const subject = await subjectOf(pool, input);
   const { pseudonymizer } = await ports.keys();
@@ -53,7 +51,11 @@ export const planErasure: Operation<"planErasure"> = async ({ ports, input }) =>
   return { answer: shownPlan(plan), audit: { detail: { kind: subject.kind, ...plan, exports: plan.exports.length } } };
 };
 
-export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input }) => {
+type Stores = ErasureStores & RecoveryPorts;
+type PreviewPorts = "access" | "pool" | `installation.${keyof Stores}` | `keys.${"accountKeys" | "pseudonymizer"}`;
+type ErasingPorts = "administration" | "database" | `installation.${keyof Stores}` | ApprovalPorts;
+
+export const runErasure: Operation<"runErasure", ErasingPorts | PreviewPorts> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   if (input.refuse_later && (input.account === undefined || input.purpose !== undefined)) {
     throw invalid("body/refuse_later", "needs account and excludes purpose");
@@ -75,7 +77,7 @@ const shownPlan = ({ exports, ...plan }: ErasurePlan): Erased["plan"] => ({ ...p
 
 /** Previews an erasure. It compares the database with the journal only if the connection may make changes. */
 async function previewErasure(
-  ports: AdminPorts,
+  ports: Ports<PreviewPorts>,
   subject: ErasureSubject,
   { account, refuse_later = false, unknown = false }: Input<"runErasure">,
 ): Promise<Erased> {
@@ -100,7 +102,7 @@ async function previewErasure(
 }
 
 async function erase(
-  ports: AdminPorts,
+  ports: Ports<ErasingPorts>,
   caller: Caller,
   subject: ErasureSubject,
   input: Input<"runErasure">,
@@ -147,7 +149,7 @@ async function erase(
  * writes an entry itself.
  */
 async function auditRead(
-  { pool, audit }: Installation,
+  { pool, audit }: Pick<Stores, "audit" | "pool">,
   caller: Caller,
   { kind }: ErasureSubject,
   mac: Buffer,
@@ -162,7 +164,7 @@ interface PlannedErasure {
   readonly plan: ErasurePlan;
   readonly isKnown: boolean;
   readonly compared: Comparison;
-  readonly installation: Installation;
+  readonly installation: Stores;
 }
 
 /**
@@ -170,7 +172,7 @@ interface PlannedErasure {
  * @returns the sequence of the erasure in the journal; `undefined` if nothing was left to erase.
  */
 async function beginAndFinish(
-  ports: AdminPorts,
+  ports: Ports<ErasingPorts>,
   caller: Caller,
   { subject, mac, plan, isKnown, compared, installation }: PlannedErasure,
   { reason, refuse_later: refuseLater = false }: Input<"runErasure">,
@@ -218,7 +220,10 @@ const eventsOf = ({ events, held, derived_only }: ErasurePlan): number => Math.m
  * Accepts the loss of an entry of the journal, after a check that it is the first damaged entry. A dry run only makes
  * this check.
  */
-export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports, caller, input }) => {
+export const acceptJournalLoss: Operation<
+  "acceptJournalLoss",
+  "administration" | "config" | "pool" | `installation.${"attested" | "audit" | keyof OrderStores}`
+> = async ({ ports, caller, input }) => {
   const { entry: sequence } = input;
   const reason = reasonOf(input.reason, ports.config);
   const installation = await ports.installation();
@@ -267,7 +272,10 @@ async function subjectOf(executor: Executor, input: Subject): Promise<ErasureSub
   return { kind: "purpose", account: account ?? "", purpose: code };
 }
 
-async function macsOf({ keys }: AdminPorts, subjects: readonly ErasureSubject[]): Promise<readonly Buffer[]> {
+async function macsOf(
+  { keys }: Ports<"keys.pseudonymizer">,
+  subjects: readonly ErasureSubject[],
+): Promise<readonly Buffer[]> {
   const { pseudonymizer } = await keys();
   return subjects.map((subject) => subjectMac(pseudonymizer, subject));
 }

@@ -1,14 +1,15 @@
 import type { Answer, Event, Input, Scope } from "@device-risk-signals/admin-api";
 import { type Found, findEvents, isIndexed } from "../store/events/find-events.ts";
 import { type EventFilter, type ListedEvent, listEvents as queryEvents } from "../store/events/read-events.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
 import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
 import { compareObservations } from "./compare-observations.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { refusedNames } from "./pseudonyms.ts";
-import { requireEvent, reveal, seesRestricted } from "./reveal.ts";
+import { type EventPorts, requireEvent, reveal, type RevealPorts, seesRestricted } from "./reveal.ts";
 import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
@@ -17,7 +18,10 @@ const NAMING_FILTERS = ["account", "action_id", "session_id", "idempotency_key"]
 /** Time limit of a search that no index serves. */
 const SEARCH_MS = 2_000;
 
-export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope, input }) => {
+type OpenPorts = RevealPorts | ShownPorts;
+type ListPorts = "monotonic" | ReplayedPorts | ShownPorts;
+
+export const listEvents: Operation<"listEvents", ListPorts> = async ({ ports, caller, scope, input }) => {
   await requireReplayedJournal(ports);
   // guard(false): a caller who sees pseudonyms can't search by names
   if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => input[name] !== undefined)) throw refusedNames();
@@ -41,7 +45,7 @@ export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope
 };
 
 async function findPage(
-  { ports, caller, input }: Pick<OperationCall<"listEvents">, "ports" | "caller" | "input">,
+  { ports, caller, input }: Pick<OperationCall<"listEvents", "monotonic" | "pool">, "ports" | "caller" | "input">,
   limit: number,
 ): Promise<Found> {
   const { after, to } = cursorOf(input);
@@ -51,20 +55,20 @@ async function findPage(
     : findEvents(ports.pool, ports.monotonic, { filter, limit, after, timeMs: SEARCH_MS });
 }
 
-export const readEvent: Operation<"readEvent"> = async ({ ports, caller, scope, input }) => {
+export const readEvent: Operation<"readEvent", EventPorts | ShownPorts> = async ({ ports, caller, scope, input }) => {
   const access = { ports, caller, operation: "event.read", includeRestricted: seesRestricted(caller) };
   const event = await requireEvent(access, input.event_id);
   const [answer] = await shown(ports, [event], scope);
   return { answer: answer as Event, audit: { account: event.account, eventIds: [event.event_id] } };
 };
 
-export const readExactEvent: Operation<"readExactEvent"> = async ({ ports, caller, input }) => {
+export const readExactEvent: Operation<"readExactEvent", RevealPorts> = async ({ ports, caller, input }) => {
   const access = { ports, caller, operation: "event.read_raw" };
   const [revealed] = await reveal(access, [await requireEvent(access, input.event_id)], input);
   return { answer: revealed.exact, headers: { "Audit-Entry": revealed.entryId } };
 };
 
-export const readObservations: Operation<"readObservations"> = async ({ ports, caller, scope, input }) => {
+export const readObservations: Operation<"readObservations", OpenPorts> = async ({ ports, caller, scope, input }) => {
   const access = { ports, caller, operation: "event.read_observations" };
   const [{ exact, entryId, event }] = await reveal(access, [await requireEvent(access, input.event_id)], input);
   const { observations, withheld } = readableOf(exact, scope);
@@ -72,7 +76,7 @@ export const readObservations: Operation<"readObservations"> = async ({ ports, c
   return { answer: { event: attributes as Event, observations, withheld: [...withheld], audit_entry: entryId } };
 };
 
-export const compareEvents: Operation<"compareEvents"> = async ({ ports, caller, scope, input }) => {
+export const compareEvents: Operation<"compareEvents", OpenPorts> = async ({ ports, caller, scope, input }) => {
   const access = { ports, caller, operation: "event.compare" };
   const events = [
     await requireEvent(access, input.event_id),
@@ -116,7 +120,7 @@ function cursorOf({ after }: ListInput): { readonly after?: string; readonly to?
   });
 }
 
-async function filterOf({ pool }: AdminPorts, input: ListInput, cursor: number | undefined): Promise<EventFilter> {
+async function filterOf({ pool }: Ports<"pool">, input: ListInput, cursor: number | undefined): Promise<EventFilter> {
   const ends = [cursor, input.to === undefined ? undefined : Date.parse(input.to)].filter((end) => end !== undefined);
   return {
     ...(input.account !== undefined && { account: input.account }),
@@ -132,7 +136,7 @@ async function filterOf({ pool }: AdminPorts, input: ListInput, cursor: number |
   };
 }
 
-async function purposeCode(pool: AdminPorts["pool"], id: string): Promise<number> {
+async function purposeCode(pool: Executor, id: string): Promise<number> {
   const code = await findPurposeCode(pool, id);
   if (code !== undefined) return code;
   throw new AdminError("request-invalid", {
@@ -145,12 +149,14 @@ function shownFilter(input: ListInput): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(input).filter(([name]) => name !== "account" && name !== "limit"));
 }
 
+type ShownPorts = "keys.pseudonymizer" | "pool";
+
 /**
  * The events as the caller sees them. With the scope `pseudonyms`, accounts, actions, sessions and idempotency keys are
  * pseudonyms.
  */
 async function shown(
-  { pool, keys }: AdminPorts,
+  { pool, keys }: Ports<ShownPorts>,
   events: readonly ListedEvent[],
   scope: Scope,
 ): Promise<Answer<"listEvents">["events"]> {

@@ -7,13 +7,16 @@ import { revealFeatures } from "../features/feature-rows.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import { findErasuresWithReceipts } from "../lifecycle/erasure/erasures.ts";
 import { subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
-import { auditNotFound, auditRevealed } from "./audit-around.ts";
+import { type AuditPorts, auditNotFound, auditRevealed } from "./audit-around.ts";
 import type { Operation } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 
 type Explained = Answer<"explainFeature">;
 
-export const explainFeature: Operation<"explainFeature"> = async (call) => {
+export const explainFeature: Operation<
+  "explainFeature",
+  "installation.featureSealer" | "keys.pseudonymizer" | AuditPorts | ReplayedPorts
+> = async (call) => {
   const { ports, caller, scope, input } = call;
   const { featureSealer } = await requireReplayedJournal(ports);
   const { feature, program = false } = input;
@@ -94,7 +97,10 @@ const seesErasures = ({ via, roles }: Caller): boolean =>
   via === "direct" || scopeOf("governance.read", roles) !== undefined;
 
 /** The erasures of the event, and of its account since the event was received. */
-async function erasuresOf(ports: AdminPorts, eventId: string): Promise<Explained["erasures"]> {
+async function erasuresOf(
+  ports: Ports<"keys.pseudonymizer" | "pool">,
+  eventId: string,
+): Promise<Explained["erasures"]> {
   const { pseudonymizer } = await ports.keys();
   const account = await findSubjectOfEvent(ports.pool, eventId);
   const subjectMacs = [subjectMac(pseudonymizer, { kind: "event", eventId }), ...(account ? [account] : [])];

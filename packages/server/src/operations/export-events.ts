@@ -4,18 +4,21 @@ import { type CaseRow, findOpenCase } from "../access/cases/cases.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { beginEventExport, countSelected, type EventSelection } from "../features/exports/export-events.ts";
 import { agentOf } from "../access/identity/caller.ts";
+import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
 import { plural } from "../base/messages/plural.ts";
-import { type Approval, areApprovalsNeeded, requireApproval } from "./approvals.ts";
+import { type Approval, type ApprovalPorts, areApprovalsNeeded, requireApproval } from "./approvals.ts";
 import { auditNotFound } from "./audit-around.ts";
 import { linesOf } from "./exports.ts";
 import { invalid, requireFuture, trimmedTextOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 
-type Call = OperationCall<"exportEvents">;
+type StoredPorts = `installation.${"audit" | "pool" | "pseudonymizer" | "sealer"}` | ReplayedPorts;
+type ExportPorts = "administration" | "report" | ApprovalPorts | StoredPorts;
+type Call = OperationCall<"exportEvents", ExportPorts>;
 
-export const exportEvents: Operation<"exportEvents"> = async (call) => {
+export const exportEvents: Operation<"exportEvents", ExportPorts> = async (call) => {
   const { ports, caller, input } = call;
   const recipient = trimmedTextOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", input.expires_on, ports.clock);
@@ -105,7 +108,7 @@ async function denied(
 interface Asked {
   readonly recipient: string;
   readonly counts: Awaited<ReturnType<typeof countSelected>>;
-  readonly pseudonymizer: Awaited<ReturnType<AdminPorts["installation"]>>["pseudonymizer"];
+  readonly pseudonymizer: Pseudonymizer;
 }
 
 /**

@@ -19,13 +19,18 @@ import {
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { plural } from "../base/messages/plural.ts";
 import { findPurposeCode } from "../purposes/policy-table.ts";
-import { type Approval, requireApproval } from "./approvals.ts";
+import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
 import { reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 
-export const exportFeatures: Operation<"exportFeatures"> = async ({ ports, caller, input }) => {
+type ExportStores = Pick<Installation, "audit" | "featureSealer" | "pool" | "pseudonymizer">;
+
+type FeatureExportPorts =
+  "administration" | "report" | `installation.${keyof ExportStores}` | ApprovalPorts | ReplayedPorts;
+
+export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = async ({ ports, caller, input }) => {
   const { features, purpose: id, clock, format, expires_on: expiresOn } = input;
   const reason = reasonOf(input.reason, ports.config);
   const recipient = trimmedTextOf("body/recipient", input.recipient);
@@ -45,7 +50,7 @@ export const exportFeatures: Operation<"exportFeatures"> = async ({ ports, calle
   return { answer: linesOf(parts) };
 };
 
-export const repeatExport: Operation<"repeatExport"> = async ({ ports, caller, input }) => {
+export const repeatExport: Operation<"repeatExport", FeatureExportPorts> = async ({ ports, caller, input }) => {
   const { export_id } = input;
   const reason = reasonOf(input.reason, ports.config);
   const exporting = portsOf(ports, await requireReplayedJournal(ports));
@@ -68,7 +73,7 @@ interface Asked {
 
 /** Requires an approval by a second person with the role privacy, who sees what is exported, and to whom. */
 function approvalOf(
-  ports: AdminPorts,
+  ports: Ports<ApprovalPorts>,
   caller: Caller,
   { operation, parameters, rows, reason }: Asked,
 ): Promise<Approval | undefined> {
@@ -83,7 +88,10 @@ const agentWith = (caller: Caller, approval: Approval | undefined) => ({
 });
 
 /** A worker applies these exports, because only its login may read the values of many events at once. */
-const portsOf = (ports: AdminPorts, { pool, audit, featureSealer, pseudonymizer }: Installation): ExportPorts => ({
+const portsOf = (
+  ports: Ports<"administration" | "clock" | "report">,
+  { pool, audit, featureSealer, pseudonymizer }: ExportStores,
+): ExportPorts => ({
   executor: pool,
   administration: ports.administration,
   audit,
@@ -109,7 +117,7 @@ export async function* linesOf<Manifest extends ExportManifest>(
   }
 }
 
-export const listExports: Operation<"listExports"> = async ({ ports: { pool }, input }) => {
+export const listExports: Operation<"listExports", "pool"> = async ({ ports: { pool }, input }) => {
   const page = pageOf(input);
   const rows = await queryExports(pool, page);
   const recalled = await countRecalledRows(
@@ -123,7 +131,7 @@ export const listExports: Operation<"listExports"> = async ({ ports: { pool }, i
   };
 };
 
-export const readExport: Operation<"readExport"> = async ({ ports: { pool }, input: { export_id } }) => {
+export const readExport: Operation<"readExport", "pool"> = async ({ ports: { pool }, input: { export_id } }) => {
   const record = await requireExport(pool, export_id);
   const recalls = await findRecalls(pool, { exportId: record.export_id });
   const recalled = [...rowsOf(recalls.filter(isOpen))];
@@ -159,7 +167,8 @@ function shown(row: ExportRow, recalledRows: number): ExportRecord {
   };
 }
 
-export const readRecalls: Operation<"readRecalls"> = async ({ ports, input: { export_id } }) => {
+export const readRecalls: Operation<"readRecalls", "keys.receipts" | "pool"> = async ({ ports, input }) => {
+  const { export_id } = input;
   const { manifest, recipient } = await requireExport(ports.pool, export_id);
   const signer = await (await ports.keys()).receipts();
   const sha256 = manifest?.file.sha256 ?? null;
@@ -173,7 +182,10 @@ export const readRecalls: Operation<"readRecalls"> = async ({ ports, input: { ex
   return { answer: { recalls }, audit: { detail: { export_id, count: recalls.length } } };
 };
 
-export const acknowledgeRecalls: Operation<"acknowledgeRecalls"> = async ({ ports, caller, input }) => {
+export const acknowledgeRecalls: Operation<
+  "acknowledgeRecalls",
+  "config" | "installation.administration" | "installation.audit" | ReplayedPorts
+> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   const { audit, administration } = await requireReplayedJournal(ports);
   const { export_id } = await requireExport(ports.pool, input.export_id);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
-import { requireRecovered } from "../runtime/recover.ts";
+import { type RecoveryPorts, requireRecovered } from "../runtime/recover.ts";
 import { personsOfActor } from "../audit/actor-persons.ts";
 import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../access/cases/cases.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
@@ -29,18 +29,27 @@ import { requireFixtures, requireForm, requireLoadable, requireRunnable } from "
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../purposes/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../store/postgres/database.ts";
-import { type Approval, requireApproval } from "./approvals.ts";
-import { auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
+import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
+import { type AuditPorts, auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
+import type { RecoveredPorts } from "./journal-orders.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { seesRestricted } from "./reveal.ts";
 
 const LIMIT = 50;
 const LOOK_EVERY_MS = 50;
 
-export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
+type EvidencePorts = "administration" | "clock" | "keys.sealer";
+type ReadingPorts = "access" | "config" | AuditPorts;
+/** What a decision uses that reads programs, and is recorded by the owner's login. */
+type DecisionPorts = "administration" | "installation.audit" | ReadingPorts | RecoveredPorts;
+
+export const proposeFeatures: Operation<
+  "proposeFeatures",
+  "keys.driftDecisions" | DecisionPorts | EvidencePorts
+> = async (call) => {
   const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   await requireForm(input.bundles);
@@ -60,7 +69,10 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
   return { answer: { proposed: [...proposed], evidence: shownEvidence(evidence), dry_run: false } };
 };
 
-export const recordEquivalence: Operation<"recordEquivalence"> = async (call) => {
+export const recordEquivalence: Operation<
+  "recordEquivalence",
+  "installation.sealer" | "report" | DecisionPorts
+> = async (call) => {
   const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   await requireForm(input.bundles);
@@ -86,7 +98,10 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async (call) =>
   return { answer };
 };
 
-export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
+export const adoptFeatures: Operation<
+  "adoptFeatures",
+  "installation.driftDecisions" | ApprovalPorts | DecisionPorts | EvidencePorts
+> = async (call) => {
   const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   const purpose = await requirePurpose(ports, input.purpose);
@@ -121,7 +136,7 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
  * sees the evidence that was computed for the request.
  */
 async function approvalOf(
-  ports: AdminPorts,
+  ports: Ports<ApprovalPorts>,
   caller: Caller,
   { features, purpose, evidence, acceptsRefusals }: Adoption,
   isSensitive: boolean,
@@ -135,7 +150,7 @@ async function approvalOf(
   return requireApproval(ports, caller, { operation: "feature.adopt", parameters, plan, events: 0, needed }, reason);
 }
 
-export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, caller, input }) => {
+export const retireFeatures: Operation<"retireFeatures", DecisionPorts> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   const purpose = await requirePurpose(ports, input.purpose);
   const { audit } = await openRecovered(ports);
@@ -147,8 +162,12 @@ export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, calle
 };
 
 /** Opens the installation for a decision. @throws replay-needed if the database lacks entries of the journal. */
-async function openRecovered(ports: AdminPorts) {
-  const installation = await ports.installation();
+async function openRecovered<Stores extends RecoveryPorts>({
+  installation: open,
+}: {
+  readonly installation: () => Promise<Stores>;
+}): Promise<Stores> {
+  const installation = await open();
   await requireRecovered(installation);
   return installation;
 }
@@ -158,7 +177,7 @@ async function openRecovered(ports: AdminPorts) {
  * rejected or fail.
  */
 async function auditReading(
-  call: OperationCall<"proposeFeatures"> | OperationCall<"recordEquivalence"> | OperationCall<"adoptFeatures">,
+  call: OperationCall<"proposeFeatures" | "recordEquivalence" | "adoptFeatures", ReadingPorts>,
   id: RouteId,
   bundles: readonly Bundle[],
   furtherDetail: object = {},
@@ -177,7 +196,11 @@ async function auditReading(
  * Computes the evidence. It reads events with the owner's login, because no other login of the admin API may read
  * payloads without an audit entry for each.
  */
-async function evidenceOf(ports: AdminPorts, bundles: readonly Bundle[], purpose?: number): Promise<Evidence> {
+async function evidenceOf(
+  ports: Ports<EvidencePorts>,
+  bundles: readonly Bundle[],
+  purpose?: number,
+): Promise<Evidence> {
   const { sealer } = await ports.keys();
   const inputs = inputsOf(bundles.map(({ manifest }) => manifest));
   return withOwner(ports.administration, (executor) =>
@@ -191,18 +214,18 @@ const shownEvidence = ({ coverage, refused, ...evidence }: Evidence): Answer<"ad
   refused: [...refused],
 });
 
-async function requirePurpose({ pool }: AdminPorts, id: string): Promise<Adoption["purpose"]> {
+async function requirePurpose({ pool }: Ports<"pool">, id: string): Promise<Adoption["purpose"]> {
   const code = await findPurposeCode(pool, id);
   if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   return { code, id };
 }
 
-export const listFeatureDecisions: Operation<"listFeatureDecisions"> = async ({ ports, input }) => {
+export const listFeatureDecisions: Operation<"listFeatureDecisions", "pool"> = async ({ ports, input }) => {
   const decisions = await listDecisions(ports.pool, input.limit ?? LIMIT, input.feature);
   return { answer: { decisions }, audit: { detail: { count: decisions.length } } };
 };
 
-export const readLayers: Operation<"readLayers"> = async ({ ports }) => {
+export const readLayers: Operation<"readLayers", "pool"> = async ({ ports }) => {
   const purposes = await readPurposeIds(ports.pool);
   const layers = (await listLayers(ports.pool)).map(({ purpose, members, ...layer }) => ({
     layer: layer.layer,
@@ -215,7 +238,10 @@ export const readLayers: Operation<"readLayers"> = async ({ ports }) => {
   return { answer: { layers, due_batches: batches, lag_seconds }, audit: { detail: { count: layers.length } } };
 };
 
-export const readFeatures: Operation<"readFeatures"> = async (call) => {
+export const readFeatures: Operation<
+  "readFeatures",
+  "clock" | "installation.featureSealer" | "monotonic" | AuditPorts | ReplayedPorts
+> = async (call) => {
   const { ports, input } = call;
   const { featureSealer } = await requireReplayedJournal(ports);
   const subject = subjectOf(input);
@@ -254,7 +280,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
 
 /** Reads the sealed values of events, with an audit entry for each of their accounts. */
 async function revealListed(
-  call: OperationCall<"readFeatures">,
+  call: OperationCall<"readFeatures", AuditPorts>,
   listed: readonly ListedFeatures[],
   opened: CaseRow | undefined,
 ): Promise<readonly FeatureRow[]> {
@@ -276,7 +302,11 @@ async function revealListed(
  * Finds the open case that a caller needs to read the values of restricted events.
  * @throws AdminError permission-missing, request-invalid, case-invalid
  */
-async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
+async function requireCase({
+  ports,
+  caller,
+  input,
+}: OperationCall<"readFeatures", "clock" | "pool">): Promise<CaseRow> {
   // guard(false): a role that does not see restricted events does not see their values
   if (caller.via !== "direct" && !seesRestricted(caller)) {
     throw new AdminError("permission-missing", { detail: "Values of restricted events need the role privacy, too." });
@@ -289,7 +319,11 @@ async function requireCase({ ports, caller, input }: OperationCall<"readFeatures
 }
 
 /** Counts the events as opened in the case. @throws AdminError case-invalid if the case does not cover all of them. */
-async function requireCovered({ pool }: AdminPorts, opened: CaseRow, events: readonly ListedFeatures[]): Promise<void> {
+async function requireCovered(
+  { pool }: Ports<"pool">,
+  opened: CaseRow,
+  events: readonly ListedFeatures[],
+): Promise<void> {
   const isWithin = events.every(({ account, action_id: actionId, event_id: eventId }) =>
     isCovered(opened, { account, actionId, eventId }),
   );

@@ -13,17 +13,17 @@ import {
 } from "../lifecycle/holds/hold-orders.ts";
 import { countCovered, type HoldSubject, listHolds as queryHolds, type NewHold } from "../lifecycle/holds/holds.ts";
 import type { OwnerTransaction } from "../store/postgres/executor.ts";
-import { type Approval, approveByPrivacy, approveEvents } from "./approvals.ts";
+import { type Approval, type ApprovalPorts, approveByPrivacy, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { runJournalOrder } from "./journal-orders.ts";
+import { type OrderPorts, runJournalOrder } from "./journal-orders.ts";
 
-export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
+export const listHolds: Operation<"listHolds", "pool"> = async ({ ports }) => {
   const holds = await queryHolds(ports.pool);
   return { answer: { holds: [...holds] }, audit: { detail: { count: holds.length } } };
 };
 
-export const addHold: Operation<"addHold"> = async (call) => {
+export const addHold: Operation<"addHold", "keys.pseudonymizer" | ApprovalPorts | OrderPorts> = async (call) => {
   const { ports, input } = call;
   const { clock, config } = ports;
   const { review_on: reviewOn, dry_run: isDryRun = false } = input;
@@ -39,7 +39,7 @@ export const addHold: Operation<"addHold"> = async (call) => {
 type WantedHold = Omit<NewHold, "actor">;
 type Placed = Answer<"addHold">;
 
-const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Approval): Promise<Placed> =>
+const place = (call: OperationCall<"addHold", OrderPorts>, hold: WantedHold, approval?: Approval): Promise<Placed> =>
   runJournalOrder(call.ports, async (owner, audit, orderPorts) => {
     // The approval is used first: if it can't be used, the journal must not get the order.
     await approval?.use(owner, 0);
@@ -52,7 +52,7 @@ const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Appr
   });
 
 /** A person who may not learn of restricted events does not learn either that an erased event waits for its deletion. */
-const plan = (call: OperationCall<"addHold">, hold: WantedHold): Promise<Placed> =>
+const plan = (call: OperationCall<"addHold", OrderPorts>, hold: WantedHold): Promise<Placed> =>
   runJournalOrder(
     call.ports,
     async (owner) => {
@@ -66,7 +66,7 @@ const plan = (call: OperationCall<"addHold">, hold: WantedHold): Promise<Placed>
 
 /** @throws not-found */
 async function placeKnown(
-  { caller }: OperationCall<"addHold">,
+  { caller }: Pick<OperationCall<"addHold">, "caller">,
   owner: OwnerTransaction,
   orderPorts: HoldOrderPorts | undefined,
   hold: WantedHold,
@@ -83,7 +83,10 @@ const unknownSubject = (): OperatorError =>
  * Requires an approval if the caller's permission needs one. The approval names the subject by its MAC, because an
  * erasure deletes no approval.
  */
-async function approvalOf(call: OperationCall<"addHold">, hold: WantedHold): Promise<Approval | undefined> {
+async function approvalOf(
+  call: OperationCall<"addHold", "keys.pseudonymizer" | ApprovalPorts | OrderPorts>,
+  hold: WantedHold,
+): Promise<Approval | undefined> {
   if (call.scope !== "with-approval") return undefined;
   const { subject, reason, approver, reviewOn } = hold;
   const { pseudonymizer } = await call.ports.keys();
@@ -98,7 +101,9 @@ function erasureSubjectOf({ of, value }: HoldSubject): ErasureSubject {
   return of === "action_id" ? { kind: "action", actionId: value } : { kind: "event", eventId: value };
 }
 
-export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input }) => {
+type ReviewPorts = "clock" | "config" | OrderPorts;
+
+export const reviewHold: Operation<"reviewHold", ReviewPorts> = async ({ ports, caller, input }) => {
   const { clock, config } = ports;
   const { hold_id, review_on, dry_run: isDryRun = false } = input;
   const reason = input.reason === undefined ? undefined : reasonOf(input.reason, config);
@@ -123,7 +128,7 @@ export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input
   return { answer: { hold_id, review_on }, ...(isDryRun && auditedDryRun({ detail: { hold_id } })) };
 };
 
-export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) => {
+export const liftHold: Operation<"liftHold", ApprovalPorts | OrderPorts> = async ({ ports, caller, input }) => {
   const { hold_id, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   const agent = agentOf(caller);

@@ -1,12 +1,18 @@
 /** Runs orders that a restore must not undo, and which are therefore also in the erasure journal. */
-import { journalPorts } from "../runtime/journal-ports.ts";
-import { requireRecovered } from "../runtime/recover.ts";
+import { journalPorts, type OrderStores } from "../runtime/lifecycle-ports.ts";
+import { type RecoveryPorts, requireRecovered } from "../runtime/recover.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { AppendWatch } from "../lifecycle/journal/append-watch.ts";
 import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
 import type { OwnerTransaction } from "../store/postgres/executor.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
+
+/** What an operation uses that checks, before a change, that the database has applied the journal. */
+export type RecoveredPorts = `installation.${keyof RecoveryPorts}`;
+
+/** What an operation uses that runs such an order. */
+export type OrderPorts = "administration" | RecoveredPorts | `installation.${"audit" | keyof OrderStores}`;
 
 /**
  * Runs an order and its audit entry in one transaction.
@@ -14,7 +20,7 @@ import type { AdminPorts } from "./ports.ts";
  * after the order was written to the journal.
  */
 export async function runJournalOrder<T>(
-  { installation: open, administration }: AdminPorts,
+  { installation: open, administration }: Ports<OrderPorts>,
   work: (owner: OwnerTransaction, audit: AuditSigner, orderPorts: () => HoldOrderPorts) => Promise<T>,
   isDryRun = false,
 ): Promise<T> {

@@ -12,19 +12,24 @@ import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts
 import { plural } from "../base/messages/plural.ts";
 import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
 import { withMaintenanceLock } from "../store/postgres/maintenance-lock.ts";
-import { approveByPrivacy } from "./approvals.ts";
+import { type ApprovalPorts, approveByPrivacy } from "./approvals.ts";
 import { auditedDryRun, reasonOf } from "./input.ts";
+import type { RecoveredPorts } from "./journal-orders.ts";
 import type { Operation } from "./operation.ts";
 
 /** Number of secrets between two reports of progress. */
 const REPORT_EVERY = 1_000;
 
-export const listKeys: Operation<"listKeys"> = async ({ ports }) => {
+type KeyStores = Pick<Keys, "keyEncryption" | "keyStore">;
+type KeyPorts = `keys.${keyof KeyStores}`;
+type ChangePorts = "pool" | `installation.${"audit" | keyof KeyStores}` | KeyPorts | RecoveredPorts;
+
+export const listKeys: Operation<"listKeys", KeyPorts> = async ({ ports }) => {
   const versions = await versionsOf(await ports.keys());
   return { answer: { versions: [...versions] }, audit: { detail: { count: versions.length } } };
 };
 
-export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input }) => {
+export const rotateKeys: Operation<"rotateKeys", "report" | ChangePorts> = async ({ ports, caller, input }) => {
   if (input.dry_run) {
     const { before, secrets } = await rotationOf(await ports.keys());
     return { answer: { version: before, secrets }, ...auditedDryRun() };
@@ -61,7 +66,7 @@ interface Rotation {
 }
 
 /** @throws state-conflict if secrets are wrapped under a version whose key this process does not have. */
-async function rotationOf(keys: Keys): Promise<Rotation> {
+async function rotationOf(keys: KeyStores): Promise<Rotation> {
   const versions = await versionsOf(keys);
   requireKnownKeys(versions);
   const unfinished = versions.reduce((sum, { current, secrets: count }) => sum + (current ? 0 : count), 0);
@@ -70,7 +75,7 @@ async function rotationOf(keys: Keys): Promise<Rotation> {
   return { before, unfinished, secrets: unfinished > 0 ? unfinished : secretCount };
 }
 
-export const destroyKey: Operation<"destroyKey"> = async (call) => {
+export const destroyKey: Operation<"destroyKey", ApprovalPorts | ChangePorts> = async (call) => {
   const { ports, caller, input } = call;
   const { version, dry_run: isDryRun = false } = input;
   const answer = { version };
@@ -99,7 +104,10 @@ export const destroyKey: Operation<"destroyKey"> = async (call) => {
   return { answer };
 };
 
-export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller, input }) => {
+export const acceptKeyLoss: Operation<
+  "acceptKeyLoss",
+  "administration" | "config" | `installation.${"audit" | keyof LossStores}`
+> = async ({ ports, caller, input }) => {
   const { administration, config } = ports;
   const reason = reasonOf(input.reason, config);
   const installation = await ports.installation();
@@ -113,22 +121,24 @@ export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller,
   throw new OperatorError("state-conflict", "The key store has the secrets again: no loss was accepted.");
 };
 
+type LossStores = Pick<Installation, "attested" | "codec" | "journal" | "keyStore" | "pool" | "secrets">;
+
 /**
  * The secrets that the journal records as destroyed. Entries of the journal that are not applied yet are tolerated
  * here, because their replay may need the acceptance of the loss.
  */
-const destroyedOf = async (installation: Installation): Promise<ReadonlySet<string>> =>
+const destroyedOf = async (installation: LossStores): Promise<ReadonlySet<string>> =>
   destroyedSecrets(await compareWithJournal({ ...installation, executor: installation.pool }, "start"));
 
 /** @throws state-conflict if no secret is lost. */
-async function countLoss({ pool, secrets }: Installation, destroyed: ReadonlySet<string>): Promise<LossCounts> {
+async function countLoss({ pool, secrets }: LossStores, destroyed: ReadonlySet<string>): Promise<LossCounts> {
   const loss = await findLoss(pool, secrets, destroyed);
   if (isNothing(loss))
     throw new OperatorError("state-conflict", "The key store has every secret that an event needs: nothing is lost.");
   return loss.counts;
 }
 
-const versionsOf = ({ keyStore, keyEncryption }: Keys): Promise<readonly KeyVersion[]> =>
+const versionsOf = ({ keyStore, keyEncryption }: KeyStores): Promise<readonly KeyVersion[]> =>
   listKeyVersions(keyStore, keyEncryption);
 
 function requireKnownKeys(versions: readonly KeyVersion[]): void {

@@ -9,8 +9,16 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import type { Transaction } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
-import { areApprovalsNeeded, askerOf, askForApproval, findApprovalOf, lockPersons, openersOf } from "./approvals.ts";
-import type { AdminPorts } from "./ports.ts";
+import {
+  type ApprovalPorts,
+  areApprovalsNeeded,
+  askerOf,
+  askForApproval,
+  findApprovalOf,
+  lockPersons,
+  openersOf,
+} from "./approvals.ts";
+import type { Ports } from "./ports.ts";
 
 /** Thrown to roll back the transaction of a read that needs an approval first. */
 class BeyondLimit extends Error {
@@ -26,7 +34,11 @@ class BeyondLimit extends Error {
  * Waits for other reads of the person and excludes later ones, because two reads at the same time would not count each
  * other's events.
  */
-export async function lockOpenedEvents(ports: AdminPorts, transaction: Transaction, caller: Caller): Promise<void> {
+export async function lockOpenedEvents(
+  ports: Ports<"config">,
+  transaction: Transaction,
+  caller: Caller,
+): Promise<void> {
   if (!areApprovalsNeeded(ports, caller)) return;
   // guard(drop): parallel reads do not pass the limit together
   await lockPersons(transaction, LOCKS.openedEvents, caller);
@@ -46,7 +58,7 @@ export interface Opening {
  * @throws approval-needed, BeyondLimit
  */
 export async function limitOpenedEvents(
-  ports: AdminPorts,
+  ports: Ports<ApprovalPorts>,
   transaction: Transaction,
   caller: Caller,
   { eventId, case: { case_id, category, scope }, isNamedCase }: Opening,
@@ -86,7 +98,7 @@ const eventsUnder = (opened: readonly OpenedEvent[], approvalId: string | null):
  * Asks for the approval of a read that was beyond the limit. Call it after the transaction of the read was rolled back.
  * @throws approval-needed, or `error` itself if it has another cause
  */
-export function askIfBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
+export function askIfBeyondLimit(ports: Ports<ApprovalPorts>, caller: Caller, error: unknown): Promise<never> {
   if (!(error instanceof BeyondLimit)) throw error;
   const { operation } = error;
   return askForApproval(ports, caller, operation, `the reason of case ${String(operation.parameters["case_id"])}`);

@@ -47,6 +47,7 @@ import { readTimeline } from "./timeline.ts";
 import { verifyFeatures } from "./verify-features.ts";
 import type { RouteId } from "@device-risk-signals/admin-api";
 import type { Operation, Operations } from "./operation.ts";
+import type { PortName } from "./ports.ts";
 
 /** The operation of each route. */
 export const OPERATIONS: Operations = {
@@ -155,4 +156,6 @@ export const OPERATIONS: Operations = {
   acceptKeyLoss,
 };
 
-export const operationOf = <Id extends RouteId>(id: Id): Operation<Id> => OPERATIONS[id];
+const ALL: { readonly [Id in RouteId]: Operation<Id, PortName> } = OPERATIONS;
+
+export const operationOf = <Id extends RouteId>(id: Id): Operation<Id, PortName> => ALL[id];

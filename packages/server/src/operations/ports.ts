@@ -1,14 +1,14 @@
-import type { AdminConnection } from "./admin-connection.ts";
 import type { OpenConnection } from "../runtime/connect.ts";
 import { type Installation, openInstallation } from "../runtime/open-installation.ts";
 import { type Keys, openKeys } from "../runtime/open-keys.ts";
 import type { System } from "../runtime/system.ts";
-import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { type ComparisonPorts, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import type { MonotonicClock } from "../base/ports.ts";
+import type { AdminConnection } from "./admin-connection.ts";
 
 /**
  * The parts of an installation that operations of the admin API use. A part that few operations need is opened at its
- * first use.
+ * first use. An operation gets only the parts that its type names: see `Ports`.
  */
 export interface AdminPorts extends OpenConnection {
   readonly monotonic: MonotonicClock;
@@ -21,6 +21,24 @@ export interface AdminPorts extends OpenConnection {
   /** Shows a line of progress. */
   readonly report: (line: string) => void;
 }
+
+type DirectName = Exclude<keyof AdminPorts, "keys" | "installation">;
+
+/** A part that an operation uses: `pool`, or `keys.audit` if it opens the keys, or `installation.journal`. */
+export type PortName = DirectName | `keys.${keyof Keys}` | `installation.${keyof Installation}`;
+
+type Member<Whole, Prefix extends string, Name> = Name extends `${Prefix}.${infer Key extends keyof Whole & string}`
+  ? Key
+  : never;
+
+type Opened<Whole, Prefix extends string, Name> = [Member<Whole, Prefix, Name>] extends [never]
+  ? unknown
+  : { readonly [_ in Prefix]: () => Promise<Pick<Whole, Member<Whole, Prefix, Name>>> };
+
+/** The ports with these names, and no others. */
+export type Ports<Name extends PortName> = Pick<AdminPorts, Name & DirectName> &
+  Opened<Keys, "keys", Name> &
+  Opened<Installation, "installation", Name>;
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
@@ -71,14 +89,23 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
   };
 }
 
+type JournalStores = Omit<ComparisonPorts, "executor">;
+
+/** What an operation uses that compares the database with the journal before it shows events. */
+export type ReplayedPorts = "database" | "pool" | `installation.${keyof JournalStores}`;
+
 /**
  * Compares the database with the erasure journal. A restored database could show events that were erased after its
  * backup.
  * @throws replay-needed
  */
-export async function requireReplayedJournal(ports: AdminPorts): Promise<Installation> {
-  const installation = await ports.installation();
+export async function requireReplayedJournal<Stores extends JournalStores>({
+  pool: executor,
+  database,
+  installation: open,
+}: Ports<"database" | "pool"> & { readonly installation: () => Promise<Stores> }): Promise<Stores> {
+  const installation = await open();
   // guard(drop): a restored database shows no event before the replay
-  await requireReplayed({ ...installation, executor: ports.pool, database: ports.database }, "head");
+  await requireReplayed({ ...installation, executor, database }, "head");
   return installation;
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Input } from "@device-risk-signals/admin-api";
 import { requireRecovered } from "../runtime/recover.ts";
 import { countDerivedEarlier } from "../features/derived-only.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
@@ -16,11 +17,12 @@ import { recordOfProcessing } from "../purposes/record-of-processing.ts";
 import { BUILT_IN_PURPOSE } from "../base/ports.ts";
 import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
 import type { Transaction } from "../store/postgres/executor.ts";
-import { approveEvents, type EventsApproval } from "./approvals.ts";
+import { type ApprovalPorts, approveEvents, type EventsApproval } from "./approvals.ts";
 import { needsBreakGlass } from "./needs-break-glass.ts";
+import type { RecoveredPorts } from "./journal-orders.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
-export const listPurposes: Operation<"listPurposes"> = async ({ ports }) => {
+export const listPurposes: Operation<"listPurposes", "pool"> = async ({ ports }) => {
   const { version, purposes, actions, unmapped } = await readCurrentPolicy(ports.pool, BUILT_IN_PURPOSE);
   const rows = purposes.map(({ code, ...purpose }) => ({
     ...purpose,
@@ -32,13 +34,15 @@ export const listPurposes: Operation<"listPurposes"> = async ({ ports }) => {
   return { answer: { purposes: rows }, audit: { detail: { count: rows.length } } };
 };
 
-export const readProcessingRecord: Operation<"readProcessingRecord"> = async ({ ports }) => {
+export const readProcessingRecord: Operation<"readProcessingRecord", "pool"> = async ({ ports }) => {
   const policy = await readPolicyDocument(ports.pool);
   if (!policy) throw new OperatorError("not-found", "No policy was applied yet: see drs purpose apply.");
   return { answer: { policy, record: recordOfProcessing(policy) }, audit: {} };
 };
 
-export const applyPolicy: Operation<"applyPolicy"> = async (call) => {
+type PolicyPorts = "administration" | "installation.audit" | ApprovalPorts | RecoveredPorts;
+
+export const applyPolicy: Operation<"applyPolicy", PolicyPorts> = async (call) => {
   const policy = await policyOf(call.input);
   const dryRun = call.input.dry_run ?? false;
   // guard(false): a dry run changes nothing
@@ -55,10 +59,10 @@ export const applyPolicy: Operation<"applyPolicy"> = async (call) => {
 
 const COMPARING = { builtIn: BUILT_IN_PURPOSE, countDerivedEarlier } as const;
 
-const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> =>
+const compare = ({ ports }: OperationCall<"applyPolicy", "pool">, policy: Policy): Promise<Applied> =>
   inTransaction(ports.pool, (transaction) => comparePolicy(transaction, policy, COMPARING));
 
-async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
+async function change(call: OperationCall<"applyPolicy", PolicyPorts>, policy: Policy): Promise<Applied> {
   const { ports, caller } = call;
   const installation = await ports.installation();
   // The replay must come first: without it, this policy could give a new purpose the code by which an erasure in the
@@ -83,7 +87,7 @@ async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promi
  * A policy that makes many events expire earlier needs an approval by a second person, as an erasure of many events
  * does.
  */
-async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): Promise<EventsApproval> {
+async function approvalOf(call: OperationCall<"applyPolicy", ApprovalPorts>, policy: Policy): Promise<EventsApproval> {
   const { ports, caller, input } = call;
   const { version, changes } = await compare(call, policy);
   const sha256 = createHash("sha256").update(input.policy).digest("hex");
@@ -96,14 +100,14 @@ async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): P
  * Events that expire are destroyed, so the command needs `--break-glass`. The command checks the plan itself; this
  * function checks the events that the policy makes expire when it is applied.
  */
-function requireBreakGlassToExpire({ ports, caller }: OperationCall<"applyPolicy">, events: number): void {
+function requireBreakGlassToExpire({ ports, caller }: OperationCall<"applyPolicy", "config">, events: number): void {
   const isDirect = caller.via === "direct" && !ports.config.embedded;
   // guard(false): a command makes events that came after the plan expire only with --break-glass
   if (events > 0 && isDirect && !caller.breakGlass) throw needsBreakGlass();
 }
 
 /** @throws input-invalid with every problem of the file. */
-async function policyOf({ policy: text }: OperationCall<"applyPolicy">["input"]): Promise<Policy> {
+async function policyOf({ policy: text }: Input<"applyPolicy">): Promise<Policy> {
   const { readPolicy } = await import("../purposes/read-policy.ts");
   const result = readPolicy(text);
   if (result.ok) return result.policy;

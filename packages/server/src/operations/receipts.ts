@@ -3,13 +3,13 @@ import { findErasureReceipt } from "../lifecycle/erasure/erasures.ts";
 import { findRunReceipt } from "../lifecycle/retention/runs.ts";
 import type { Operation } from "./operation.ts";
 
-export const readReceiptKey: Operation<"readReceiptKey"> = async ({ ports }) => {
+export const readReceiptKey: Operation<"readReceiptKey", "keys.receipts"> = async ({ ports }) => {
   const { receipts } = await ports.keys();
   const { publicKey, keyId } = await receipts();
   return { answer: { key_id: keyId, public_key: publicKey }, audit: { detail: { key_id: keyId } } };
 };
 
-export const readReceipt: Operation<"readReceipt"> = async ({ ports: { pool }, input: { id } }) => {
+export const readReceipt: Operation<"readReceipt", "pool"> = async ({ ports: { pool }, input: { id } }) => {
   const receipt = (await findErasureReceipt(pool, id)) ?? (await findRunReceipt(pool, id));
   if (receipt === undefined) {
     throw new OperatorError(

@@ -26,16 +26,18 @@ import { findAnswer, needsExport } from "../lifecycle/requests/find-answer.ts";
 import { findAccountKnowledge } from "../lifecycle/requests/known-account.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
 import type { AuditedRead, Operation } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 
-export const listRequests: Operation<"listRequests"> = async ({ ports, input: { account } }) => {
+export const listRequests: Operation<"listRequests", "keys.audit" | "pool"> = async ({ ports, input: { account } }) => {
   const mac = account === undefined ? undefined : (await ports.keys()).audit.subjectOf(account);
   const requests = await queryRequests(ports.pool, mac);
   const detail = { count: requests.length, ...(mac && { subject_mac: mac.toString("hex") }) };
   return { answer: { requests: [...requests] }, audit: { detail } };
 };
 
-export const addRequest: Operation<"addRequest"> = async ({ ports, caller, input }) => {
+type ChangePorts = "administration" | "keys.audit" | "keys.pseudonymizer";
+
+export const addRequest: Operation<"addRequest", "clock" | "pool" | ChangePorts> = async ({ ports, caller, input }) => {
   const { clock } = ports;
   const { account, kind, identity, dry_run: isDryRun = false } = input;
   const receivedAt = input.received_at ?? new Date(clock.now()).toISOString();
@@ -50,7 +52,7 @@ export const addRequest: Operation<"addRequest"> = async ({ ports, caller, input
   return { answer: { ...answer, is_known }, ...rest };
 };
 
-export const extendRequest: Operation<"extendRequest"> = async ({ ports, caller, input }) => {
+export const extendRequest: Operation<"extendRequest", "config" | ChangePorts> = async ({ ports, caller, input }) => {
   const { request_id: id, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   return change(ports, caller, { operation: "request.extend", isDryRun }, async (owner) => {
@@ -60,7 +62,7 @@ export const extendRequest: Operation<"extendRequest"> = async ({ ports, caller,
   });
 };
 
-export const closeRequest: Operation<"closeRequest"> = async ({ ports, caller, input }) => {
+export const closeRequest: Operation<"closeRequest", "config" | ChangePorts> = async ({ ports, caller, input }) => {
   const { outcome, erasure_id, dry_run: isDryRun = false } = input;
   const reason = input.reason === undefined ? undefined : reasonOf(input.reason, ports.config);
   if (outcome === "refused" && reason === undefined) throw invalid("body/reason", "is required with refused");
@@ -237,7 +239,7 @@ async function requireErasureOf(
 }
 
 async function change(
-  { administration, keys }: AdminPorts,
+  { administration, keys }: Ports<ChangePorts>,
   caller: Caller,
   { operation, isDryRun }: { readonly operation: string; readonly isDryRun: boolean },
   work: (executor: Executor) => Promise<RequestRow>,

@@ -9,12 +9,15 @@ import {
 } from "../lifecycle/requests/restrict-account.ts";
 import { auditedDryRun, invalid, reasonOf, trimmedTextOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
-import { runJournalOrder } from "./journal-orders.ts";
-import type { AdminPorts } from "./ports.ts";
+import { type OrderPorts, runJournalOrder } from "./journal-orders.ts";
+import type { Ports } from "./ports.ts";
 
-export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, input: { account } }) => {
-  const { pool } = ports;
-  const mac = account === undefined ? undefined : (await ports.keys()).pseudonymizer.restrictedAccountOf(account);
+type ListPorts = "keys.pseudonymizer" | "pool";
+
+export const listRestrictions: Operation<"listRestrictions", ListPorts> = async ({ ports, input }) => {
+  const { pool, keys } = ports;
+  const { account } = input;
+  const mac = account === undefined ? undefined : (await keys()).pseudonymizer.restrictedAccountOf(account);
   const purposes = await readPurposeIds(pool);
   const restrictions = (await queryRestrictions(pool, mac)).map((row) => {
     return { ...row, purpose: row.purpose === null ? null : (purposes.get(row.purpose) ?? String(row.purpose)) };
@@ -25,7 +28,9 @@ export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, i
   };
 };
 
-export const addRestriction: Operation<"addRestriction"> = async ({ ports, caller, input }) => {
+type ChangePorts = "config" | OrderPorts;
+
+export const addRestriction: Operation<"addRestriction", ChangePorts> = async ({ ports, caller, input }) => {
   const { account, purpose, article, request_id: requestId, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   const approver = input.approver === undefined ? undefined : trimmedTextOf("body/approver", input.approver);
@@ -39,7 +44,11 @@ export const addRestriction: Operation<"addRestriction"> = async ({ ports, calle
   return { answer, ...(isDryRun && auditedDryRun({ account })) };
 };
 
-export const liftRestriction: Operation<"liftRestriction"> = async ({ ports, caller, input }) => {
+export const liftRestriction: Operation<"liftRestriction", "clock" | ChangePorts> = async ({
+  ports,
+  caller,
+  input,
+}) => {
   const { restriction_id, informed_on: informedOn, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   if (Date.parse(informedOn) > ports.clock.now()) throw invalid("body/informed_on", "must not be after today");
@@ -50,7 +59,7 @@ export const liftRestriction: Operation<"liftRestriction"> = async ({ ports, cal
 };
 
 const inRestrictionOrder = <T>(
-  ports: AdminPorts,
+  ports: Ports<OrderPorts>,
   isDryRun: boolean,
   work: (owner: OwnerTransaction, order: AuditedRestrictionPorts) => Promise<T>,
 ): Promise<T> =>

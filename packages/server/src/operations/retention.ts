@@ -1,6 +1,5 @@
-import type { Installation } from "../runtime/open-installation.ts";
-import { describeReplayed, recover } from "../runtime/recover.ts";
-import { erasurePorts } from "../runtime/system.ts";
+import { describeReplayed, recover, type RecoveryPorts, type ReplayedStores } from "../runtime/recover.ts";
+import { type ErasureStores, erasurePorts } from "../runtime/lifecycle-ports.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
@@ -11,7 +10,7 @@ import type { Operation } from "./operation.ts";
 
 const MAX_SHOWN_RUNS = 20;
 
-export const readRetention: Operation<"readRetention"> = async ({ ports: { pool } }) => {
+export const readRetention: Operation<"readRetention", "pool"> = async ({ ports: { pool } }) => {
   const [state, overdue_rows, runs] = await Promise.all([
     readRetentionState(pool),
     countOverdueRows(pool),
@@ -20,13 +19,16 @@ export const readRetention: Operation<"readRetention"> = async ({ ports: { pool 
   return { answer: { ...state, overdue_rows, runs: [...runs] }, audit: { detail: { count: runs.length } } };
 };
 
-export const readOverdue: Operation<"readOverdue"> = async ({ ports: { pool } }) => {
+export const readOverdue: Operation<"readOverdue", "pool"> = async ({ ports: { pool } }) => {
   const { overdue_partitions } = await readRetentionState(pool);
   const answer = { overdue_partitions, overdue_rows: await countOverdueRows(pool) };
   return { answer, audit: { detail: answer } };
 };
 
-export const runRetention: Operation<"runRetention"> = async ({ ports, caller }) => {
+type Stores = ErasureStores & RecoveryPorts & ReplayedStores;
+type RunPorts = "report" | `installation.${keyof Stores}`;
+
+export const runRetention: Operation<"runRetention", RunPorts> = async ({ ports, caller }) => {
   const agent = agentOf(caller);
   const installation = await ports.installation();
   // A pass of a command, like a pass of a server, replays the journal before it deletes anything.
@@ -48,7 +50,11 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
  * Writes the audit entry of a pass.
  * @throws AggregateError with the errors of the pass, and with the error of an audit entry that could not be written.
  */
-async function auditPass({ pool, audit }: Installation, agent: Agent, pass: Pass | undefined): Promise<void> {
+async function auditPass(
+  { pool, audit }: Pick<Stores, "audit" | "pool">,
+  agent: Agent,
+  pass: Pass | undefined,
+): Promise<void> {
   const failed = pass?.failed ?? [];
   const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";
   const detail = { ...pass?.expired, ...(failed.length > 0 && { failed: describeFailed(failed) }) };

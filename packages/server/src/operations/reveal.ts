@@ -7,15 +7,23 @@ import { findAttributes, type ListedEvent, revealEvent } from "../store/events/r
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import type { Transaction } from "../store/postgres/executor.ts";
+import type { ApprovalPorts } from "./approvals.ts";
+import type { AuditPorts } from "./audit-around.ts";
 import { reasonOf } from "./input.ts";
 import { askIfBeyondLimit, limitOpenedEvents, lockOpenedEvents } from "./limit-opened-events.ts";
 import { openEvent } from "./open-event.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type PortName, type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 
+/** What an operation uses that finds one event. */
+export type EventPorts = ReplayedPorts | "keys.audit";
+
+/** What an operation uses that opens events. */
+export type RevealPorts = "keys.sealer" | ApprovalPorts | EventPorts;
+
 /** Who reads events, and the operation that the audit entries name. */
-export interface EventAccess {
-  readonly ports: AdminPorts;
+export interface EventAccess<Name extends PortName = RevealPorts> {
+  readonly ports: Ports<Name>;
   readonly caller: Caller;
   readonly operation: string;
 }
@@ -25,7 +33,12 @@ export const seesRestricted = ({ roles }: Pick<Caller, "roles">): boolean => rol
 
 /** @throws not-found */
 export async function requireEvent(
-  { ports, caller, operation, includeRestricted = false }: EventAccess & { readonly includeRestricted?: boolean },
+  {
+    ports,
+    caller,
+    operation,
+    includeRestricted = false,
+  }: EventAccess<EventPorts> & { readonly includeRestricted?: boolean },
   id: string,
 ): Promise<ListedEvent> {
   await requireReplayedJournal(ports);
@@ -106,7 +119,10 @@ async function writeEntry(
   });
 }
 
-async function auditDenial({ ports, caller, operation }: EventAccess, events: readonly ListedEvent[]): Promise<void> {
+async function auditDenial(
+  { ports, caller, operation }: EventAccess<AuditPorts>,
+  events: readonly ListedEvent[],
+): Promise<void> {
   const { audit } = await ports.keys();
   for (const { account, event_id } of events) {
     const denied = { ...agentOf(caller), operation, outcome: "denied", account, eventIds: [event_id] };
@@ -116,7 +132,7 @@ async function auditDenial({ ports, caller, operation }: EventAccess, events: re
 
 /** The named case, which must cover the event, or a new case of this event alone. @throws AdminError */
 async function justify(
-  { ports, caller }: EventAccess,
+  { ports, caller }: EventAccess<"clock" | "config">,
   transaction: Transaction,
   { account, action_id: actionId, event_id: eventId }: ListedEvent,
   { case_id, reason, category, ticket }: Why,

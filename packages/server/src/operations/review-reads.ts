@@ -9,7 +9,8 @@ const PERIOD_MS = 7 * 86_400_000;
 
 const READ_OPERATIONS = [...OPENING_OPERATIONS, "event.export", "account.export", "feature.compare"];
 
-export const reviewReads: Operation<"reviewReads"> = async ({ ports: { pool, clock }, caller, scope, input }) => {
+export const reviewReads: Operation<"reviewReads", "clock" | "pool"> = async ({ ports, caller, scope, input }) => {
+  const { pool, clock } = ports;
   const since = new Date(input.since === undefined ? clock.now() - PERIOD_MS : Date.parse(input.since)).toISOString();
   const period = { since, person: scope === "own" ? caller.person : undefined, limit: LIMIT };
   const reads = await countReads(pool, { ...period, reads: READ_OPERATIONS, direct: DIRECT_USE });

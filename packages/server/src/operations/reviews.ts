@@ -6,20 +6,22 @@ import { inTransaction } from "../store/postgres/database.ts";
 import { reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
 
-export const listReviews: Operation<"listReviews"> = async ({ ports }) => {
+export const listReviews: Operation<"listReviews", "keys.audit" | "pool"> = async ({ ports }) => {
   const { audit } = await ports.keys();
   const reviews = await listOpenReviews(ports.pool, audit);
   return { answer: { reviews: [...reviews] }, audit: { detail: { count: reviews.length } } };
 };
 
-export const openReview: Operation<"openReview"> = async ({ ports, caller, input }) => {
+type ChangePorts = "config" | "keys.audit" | "pool";
+
+export const openReview: Operation<"openReview", ChangePorts> = async ({ ports, caller, input }) => {
   const { audit } = await ports.keys();
   const order = { agent: agentOf(caller), reason: reasonOf(input.reason, ports.config) };
   const review_id = await inTransaction(ports.pool, (transaction) => open(transaction, audit, input.entry_id, order));
   return { answer: { review_id } };
 };
 
-export const closeReview: Operation<"closeReview"> = async ({ ports, caller, input }) => {
+export const closeReview: Operation<"closeReview", ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, config } = ports;
   const { review_id } = input;
   const { audit } = await ports.keys();

@@ -10,7 +10,7 @@ import {
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
-export const listTokens: Operation<"listTokens"> = async ({ ports, input }) => {
+export const listTokens: Operation<"listTokens", "pool"> = async ({ ports, input }) => {
   const page = pageOf(input);
   const tokens = await queryTokens(ports.pool, input.account, page);
   return {
@@ -19,7 +19,9 @@ export const listTokens: Operation<"listTokens"> = async ({ ports, input }) => {
   };
 };
 
-export const issueToken: Operation<"issueToken"> = async ({ ports, caller, input }) => {
+type ChangePorts = "clock" | "keys.audit" | "pool";
+
+export const issueToken: Operation<"issueToken", ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { account, ttl_ms } = input;
   const { audit } = await ports.keys();
@@ -33,7 +35,7 @@ export const issueToken: Operation<"issueToken"> = async ({ ports, caller, input
   return { answer };
 };
 
-export const revokeToken: Operation<"revokeToken"> = async ({ ports, caller, input }) => {
+export const revokeToken: Operation<"revokeToken", ChangePorts> = async ({ ports, caller, input }) => {
   const { pool, clock } = ports;
   const { token_id } = input;
   const { audit } = await ports.keys();

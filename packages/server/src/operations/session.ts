@@ -7,9 +7,9 @@ import { readInstallationId } from "../lifecycle/recovery/installation.ts";
 import { noCookie, SESSION_COOKIE } from "./cookies.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
-import type { AdminPorts } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 
-export const readSession: Operation<"readSession"> = async ({ ports, caller }) => {
+export const readSession: Operation<"readSession", "pool"> = async ({ ports, caller }) => {
   const installation = await readInstallationId(ports.pool);
   const { person, roles, via, expiresAt, session } = caller;
   const authenticatedAt = session?.authenticatedAt ?? null;
@@ -17,26 +17,29 @@ export const readSession: Operation<"readSession"> = async ({ ports, caller }) =
   return { answer: { installation, person, roles: [...roles], via, expires_at, authenticated_at: authenticatedAt } };
 };
 
-export const signOut: Operation<"signOut"> = async ({ ports, caller }) => {
+type EndPorts = "clock" | "keys.audit" | "pool";
+
+export const signOut: Operation<"signOut", EndPorts> = async ({ ports, caller }) => {
   const { session } = caller;
   if (!session) throw new OperatorError("not-found", "The caller uses an admin token, which has no session.");
   await end(ports, caller, session.id, "session.sign_out");
   return { answer: { session_id: session.id }, headers: { "Set-Cookie": noCookie(SESSION_COOKIE) } };
 };
 
-export const listSessions: Operation<"listSessions"> = async ({ ports, input }) => {
+export const listSessions: Operation<"listSessions", "clock" | "pool"> = async ({ ports, input }) => {
   const page = pageOf(input);
   const sessions = await querySessions(ports.pool, ports.clock, page);
   const next = nextOf(sessions, page, ({ started_at, session_id }) => [started_at, session_id]);
   return { answer: { sessions, next }, audit: { detail: { count: sessions.length } } };
 };
 
-export const revokeSession: Operation<"revokeSession"> = async ({ ports, caller, input }) => {
+export const revokeSession: Operation<"revokeSession", EndPorts> = async ({ ports, caller, input }) => {
   await end(ports, caller, input.session_id, "session.revoke");
   return { answer: { session_id: input.session_id } };
 };
 
-export const revokeSessionsOf: Operation<"revokeSessionsOf"> = async ({ ports, caller, input: { person } }) => {
+export const revokeSessionsOf: Operation<"revokeSessionsOf", EndPorts> = async ({ ports, caller, input }) => {
+  const { person } = input;
   const { pool, clock, keys } = ports;
   const { audit } = await keys();
   const session_ids = await inTransaction(pool, async (transaction) => {
@@ -49,7 +52,7 @@ export const revokeSessionsOf: Operation<"revokeSessionsOf"> = async ({ ports, c
 };
 
 /** @throws not-found */
-async function end(ports: AdminPorts, caller: Caller, sessionId: string, operation: string): Promise<void> {
+async function end(ports: Ports<EndPorts>, caller: Caller, sessionId: string, operation: string): Promise<void> {
   const { pool, clock, keys } = ports;
   const { audit } = await keys();
   await inTransaction(pool, async (transaction) => {

@@ -5,11 +5,11 @@ import { findAttributes } from "../store/events/read-events.ts";
 import { agentOf } from "../access/identity/caller.ts";
 import type { Operation } from "./operation.ts";
 import { requireReplayedJournal } from "./ports.ts";
-import { seesRestricted } from "./reveal.ts";
+import { type EventPorts, seesRestricted } from "./reveal.ts";
 
 const LIMIT = 100;
 
-export const readTimeline: Operation<"readTimeline"> = async ({ ports, caller, input }) => {
+export const readTimeline: Operation<"readTimeline", EventPorts> = async ({ ports, caller, input }) => {
   await requireReplayedJournal(ports);
   const { pool } = ports;
   const { audit } = await ports.keys();

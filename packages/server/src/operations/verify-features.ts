@@ -1,3 +1,4 @@
+import type { Input } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { findAttributes, type ListedEvent, listEvents } from "../store/events/read-events.ts";
 import { listLayers } from "../features/decisions.ts";
@@ -7,10 +8,10 @@ import { NOTHING_VERIFIED, slowTimeOf, sumOf, type Verified, verifyValues } from
 import { findPurposeCode } from "../purposes/policy-table.ts";
 import { withOwner } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
-import { auditNotFound } from "./audit-around.ts";
+import { type AuditPorts, auditNotFound } from "./audit-around.ts";
 import { invalid } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 
 const PAGE_SIZE = 500;
 const MAX_SHOWN = 100;
@@ -20,7 +21,9 @@ const MAX_SHOWN = 100;
  */
 const BUDGET_MS = 50;
 
-export const verifyFeatures: Operation<"verifyFeatures"> = async (call) => {
+type VerifyPorts = "administration" | "report" | `keys.${"featureSealer" | "sealer"}` | AuditPorts | ReplayedPorts;
+
+export const verifyFeatures: Operation<"verifyFeatures", VerifyPorts> = async (call) => {
   const { ports, input } = call;
   await requireReplayedJournal(ports);
   const { from, to, purpose } = input;
@@ -58,7 +61,7 @@ export const verifyFeatures: Operation<"verifyFeatures"> = async (call) => {
  */
 async function verify(
   executor: Executor,
-  call: OperationCall<"verifyFeatures">,
+  call: OperationCall<"verifyFeatures", VerifyPorts>,
   runners: LayerRunners,
 ): Promise<Verified> {
   const { ports, input } = call;
@@ -94,8 +97,8 @@ const keyOf = ({ purpose, received_at, event_id }: ListedEvent) => ({
 });
 
 async function filterOf(
-  { pool }: AdminPorts,
-  { from, to, purpose }: OperationCall<"verifyFeatures">["input"],
+  { pool }: Ports<"pool">,
+  { from, to, purpose }: Input<"verifyFeatures">,
 ): Promise<{ from?: number; to?: number; purpose?: number }> {
   const code = purpose === undefined ? undefined : await findPurposeCode(pool, purpose);
   if (purpose !== undefined && code === undefined) {

@@ -16,6 +16,7 @@ import { tryLockSession } from "../store/postgres/advisory-locks.ts";
 import { withOwner } from "../store/postgres/database.ts";
 import type { OwnerConnection } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
+import type { CheckpointPorts } from "./audit-log.ts";
 import type { Installation } from "./open-installation.ts";
 import { verifyAuditLog } from "./verify-audit.ts";
 
@@ -23,12 +24,14 @@ const LOOK_EVERY_MS = 1_000;
 const SCHEDULE_EVERY_MS = 60_000;
 const VERIFY_EVERY_MS = 86_400_000;
 
+type VerifierPorts = CheckpointPorts & Pick<Installation, "database" | "pool">;
+
 export class AuditVerifier {
-  readonly #installation: Installation;
+  readonly #installation: VerifierPorts;
   readonly #onError: OnError;
   readonly #loops: readonly Loop[];
 
-  constructor(installation: Installation, onError: OnError) {
+  constructor(installation: VerifierPorts, onError: OnError) {
     this.#installation = installation;
     this.#onError = onError;
     const report = (error: unknown): void => onError(error, "verify audit");

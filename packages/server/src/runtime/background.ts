@@ -13,7 +13,8 @@ import type { CloseStack } from "./close-stack.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Supervision, superviseDependencies } from "./supervision.ts";
 import { roleOf } from "./served-surfaces.ts";
-import { erasurePorts, type System } from "./system.ts";
+import { erasurePorts } from "./lifecycle-ports.ts";
+import type { System } from "./system.ts";
 
 /**
  * The interval at which a process forgets keys that another process has erased, and keys of partitions that were

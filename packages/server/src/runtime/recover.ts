@@ -1,12 +1,19 @@
 /** Recovers a restored database or key store before a server starts, and requires this before an order. */
 import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
-import { type Comparison, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { type Comparison, type ComparisonPorts, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireKeys } from "../lifecycle/recovery/installation.ts";
 import { type Replayed, replayJournal, type ReplayPorts } from "../lifecycle/recovery/replay-journal.ts";
 import { plural } from "../base/messages/plural.ts";
 import type { Installation } from "./open-installation.ts";
 
-export function replayPorts(installation: Installation): ReplayPorts {
+/** The stores that are compared with the journal, and the keys that are then checked. */
+export type RecoveryPorts = Omit<ComparisonPorts, "executor"> &
+  Pick<Installation, "accountKeys" | "database" | "pool" | "secrets">;
+
+/** The stores to which a replay applies entries of the journal. */
+export type ReplayedStores = Omit<ReplayPorts, "executor" | "holdSearch"> & Pick<Installation, "clock" | "pool">;
+
+export function replayPorts(installation: ReplayedStores): ReplayPorts {
   return {
     ...installation,
     executor: installation.pool,
@@ -19,7 +26,10 @@ export function replayPorts(installation: Installation): ReplayPorts {
  * events exist.
  * @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
-export async function recover(installation: Installation, ports = replayPorts(installation)): Promise<Replayed> {
+export async function recover(
+  installation: RecoveryPorts & ReplayedStores,
+  ports = replayPorts(installation),
+): Promise<Replayed> {
   const replayed = await replayJournal(ports, "start");
   await requireKeys(installation.pool, installation.secrets);
   await installation.accountKeys.refresh();
@@ -31,7 +41,7 @@ export async function recover(installation: Installation, ports = replayPorts(in
  * next entry. @throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
  * key-store-outdated, Unavailable
  */
-export async function requireRecovered(installation: Installation): Promise<Comparison> {
+export async function requireRecovered(installation: RecoveryPorts): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;
   const compared = await requireReplayed({ ...installation, executor: pool }, "start");
   await requireKeys(pool, secrets);

@@ -11,7 +11,7 @@ import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
 import { Unavailable } from "../base/ports.ts";
 import { inTransactionOn } from "../store/postgres/database.ts";
 import { superviseDependencies } from "./supervision.ts";
-import { erasurePorts } from "./system.ts";
+import { erasurePorts } from "./lifecycle-ports.ts";
 
 let database: TestDatabase;
 let folder: { path: string; remove: () => Promise<void> };

@@ -4,7 +4,6 @@ import type { Config, Environment } from "../base/config/config.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireSecrets } from "../lifecycle/recovery/installation.ts";
 import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
-import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { Clock, OnError } from "../base/ports.ts";
 import { type DatabaseIdentity, identifyDatabase } from "../store/postgres/database-identity.ts";
 import { CloseStack } from "./close-stack.ts";
@@ -112,40 +111,4 @@ async function openComparison(installation: Installation): Promise<Recovery> {
     return { erasures: 0, holdOrders: 0, restrictionOrders: 0, keyStore: 0 };
   };
   return { replayed: [], replay };
-}
-
-/** The parts that a worker or a command needs to delete events. */
-export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
-  const {
-    pool,
-    clock,
-    audit,
-    config,
-    secrets,
-    sealer,
-    featureSealer,
-    keyStore,
-    pseudonymizer,
-    journal,
-    codec,
-    receipts,
-  } = installation;
-  const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
-  const attest = { executor: pool, signer, clock, backups: config.retention };
-  return {
-    clock,
-    audit,
-    secrets,
-    sealer,
-    featureSealer,
-    keyStore,
-    pseudonymizer,
-    journal,
-    codec,
-    attest,
-    replayWindow: config.retention.replayWindowMs,
-    countRetention: config.retention.countsMs,
-    heldDestructionDelay: config.retention.heldDestructionDelayMs,
-    auditReasonRetention: config.audit.reasonRetentionMs,
-  };
 }

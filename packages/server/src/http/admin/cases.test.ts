@@ -6,7 +6,7 @@ import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
 import { checkpointNow } from "../../runtime/audit-log.ts";
-import { erasurePorts } from "../../runtime/system.ts";
+import { erasurePorts } from "../../runtime/lifecycle-ports.ts";
 import { listAudit } from "../../audit/audit.ts";
 import { insertEntries } from "../../audit/entries.ts";
 import { signOutsideLane } from "../../store/audit-record/lane.ts";

@@ -15,7 +15,7 @@ import { outcomesOf } from "@device-risk-signals/contract/catalog/outcomes";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
-import { erasurePorts } from "../../runtime/system.ts";
+import { erasurePorts } from "../../runtime/lifecycle-ports.ts";
 import { runRetention } from "../../lifecycle/retention-worker.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import {

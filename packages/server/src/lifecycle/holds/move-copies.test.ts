@@ -5,7 +5,7 @@ import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { applyErasure } from "../erasure/apply-erasure.ts";
 import { type ErasureEntry, NO_ENTRY } from "../journal/journal.ts";
-import { erasurePorts } from "../../runtime/system.ts";
+import { erasurePorts } from "../../runtime/lifecycle-ports.ts";
 import { expire } from "../retention/expire.ts";
 import { findLostSecrets } from "../recovery/lost-secrets.ts";
 import { holdSecretName } from "../../store/crypto/sealer.ts";

@@ -8,7 +8,8 @@ import {
 } from "../../../../../e2e/support/database.ts";
 import { temporaryFolder } from "../../../../../e2e/support/temporary-folder.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
-import { erasurePorts, type System } from "../../runtime/system.ts";
+import { erasurePorts } from "../../runtime/lifecycle-ports.ts";
+import type { System } from "../../runtime/system.ts";
 import { beginErasure } from "../../lifecycle/erasure/begin-erasure.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { newEvent } from "../events/new-event.fixture.ts";

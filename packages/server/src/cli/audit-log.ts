@@ -12,7 +12,6 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { checkpointNow, pruneNow, startEpochNow } from "../runtime/audit-log.ts";
 import { checkpointSinks } from "../runtime/checkpoint-sinks.ts";
-import { databaseOptionsAt } from "../runtime/connect.ts";
 import { openJournal } from "../runtime/open-installation.ts";
 import { openKeys } from "../runtime/open-keys.ts";
 import { unchecked, verifyAuditLog, type Verified } from "../runtime/verify-audit.ts";
@@ -156,12 +155,7 @@ function verifyHere(context: Context, request: VerificationRequest): Promise<Ver
       if (request.key === undefined || !(error instanceof OperatorError)) throw error;
       return undefined;
     });
-    const journal = await openJournal(
-      connection,
-      databaseOptionsAt(connection, "journal.databaseUrl", "erasure_journal"),
-    );
-    if (journal) connection.opened.add("erasure journal", () => journal.close());
-    const sinks = checkpointSinks(connection, journal);
+    const sinks = checkpointSinks(connection, await openJournal(connection));
     const installation = await readInstallationId(connection.pool);
     context.stderr.write(installationLine(context, installation));
     return { ...(await verifyAuditLog({ ...connection, sinks, keys }, request)), installation };

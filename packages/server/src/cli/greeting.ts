@@ -17,6 +17,9 @@ const TTL_MS = 24 * 3_600_000;
 /** The file in the data directory to which the initial admin token is written. */
 const TOKEN_FILE = "admin-token";
 
+/** What the tokens in the message are issued with. */
+type Issuer = Pick<System, "administration" | "audit" | "clock" | "config" | "pool">;
+
 export interface Urls {
   readonly url?: string;
   readonly adminUrl: string;
@@ -29,7 +32,7 @@ export interface Urls {
  * @param isTerminal whether a person reads the message. If not, the message may go to a log, which must contain no
  * admin token, so the token is written to a file.
  */
-export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
+export async function greet(system: Issuer, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
   const { config, pool, audit, clock } = system;
   const ready = `Device Risk Signals is ready: ${url === undefined ? adminUrl : `${url}${EVENTS_PATH}`}`;
   if (config.embedded) await revokeInitialToken(system);
@@ -67,10 +70,10 @@ export async function greet(system: System, { url, adminUrl }: Urls, isTerminal:
   ];
 }
 
-const tokenFile = ({ config }: System): string => join(config.database.directory, TOKEN_FILE);
+const tokenFile = ({ config }: Issuer): string => join(config.database.directory, TOKEN_FILE);
 
 /** Revokes the admin token that an earlier start issued, and deletes its file, even if this start issues none. */
-async function revokeInitialToken(system: System): Promise<void> {
+async function revokeInitialToken(system: Issuer): Promise<void> {
   const { pool, audit, clock } = system;
   await inTransaction(pool, async (transaction) => {
     for (const token_id of await revokeInitialTokens(transaction, clock)) {
@@ -82,7 +85,7 @@ async function revokeInitialToken(system: System): Promise<void> {
 }
 
 /** Issues an admin token that has all roles and is valid for a day. @returns lines of the message. */
-async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean): Promise<string[]> {
+async function greetAdmin(system: Issuer, adminUrl: string, isTerminal: boolean): Promise<string[]> {
   const { administration, audit, clock } = system;
   const issued = await inOwnerTransaction(administration, async (owner) => {
     const token = await issueAdminToken(owner, clock, {

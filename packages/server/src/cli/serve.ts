@@ -3,6 +3,7 @@ import { type Logger, pino } from "pino";
 import { endAfter } from "../runtime/end-after.ts";
 import { createErrorLog } from "../runtime/error-log.ts";
 import { SERVED_SURFACES, type ServedSurface } from "../runtime/served-surfaces.ts";
+import { findWarnings } from "../runtime/shared-clusters.ts";
 import { openSystem, type System } from "../runtime/system.ts";
 import type { Config } from "../base/config/config.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
@@ -78,7 +79,7 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
   });
   try {
     for (const line of system.replayed) logger.warn(line);
-    for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
+    for (const { severity, detail } of await findWarnings(system)) logger.warn({ severity }, detail);
     const retention = describeDuration(config.audit.retentionMs);
     logger.info(`drs audit prune deletes audit entries that are older than ${retention} (DRS_AUDIT_RETENTION)`);
     // The modules that only a server needs are imported here, so that other commands start sooner.
@@ -113,7 +114,7 @@ const createLogger = ({ stderr }: Context, { service }: Config, base: object | n
 async function openProcesses(
   count: number,
   fork: () => Forked,
-  { dependencies }: System,
+  { dependencies }: Pick<System, "dependencies">,
   logger: Logger,
 ): Promise<IngestProcesses> {
   const { IngestProcesses } = await import("../serve/ingest-processes.ts");

@@ -30,9 +30,9 @@ import { Dependencies, DEPENDENCIES, type DependencyName } from "../base/depende
 import { findLogKey } from "../runtime/audit-log.ts";
 import { hasOwnerLogin, isOwner } from "../runtime/connect.ts";
 import type { Installation } from "../runtime/open-installation.ts";
-import { findSharedClusters } from "../runtime/shared-clusters.ts";
+import { findWarnings } from "../runtime/shared-clusters.ts";
 import { Unavailable } from "../base/ports.ts";
-import { type Warning, warningsOf } from "../base/config/warnings.ts";
+import type { Warning } from "../base/config/warnings.ts";
 import { asUnusable } from "../store/postgres/errors.ts";
 import { queryRow, sql } from "../store/postgres/statement.ts";
 
@@ -88,8 +88,6 @@ export type Examined = Pick<
   | "dependencies"
   | "driftDecisions"
   | "journal"
-  | "journalDatabase"
-  | "keyDatabase"
   | "keyEncryption"
   | "keyStore"
   | "pool"
@@ -169,7 +167,7 @@ export async function examine(installation: Examined): Promise<readonly Finding[
     });
     findings.push(...(Array.isArray(found) ? (found as readonly Finding[]) : [found as Finding]));
   }
-  for (const warning of [...warningsOf(config), ...(await findSharedClusters(installation))]) {
+  for (const warning of await findWarnings(installation)) {
     findings.push({ what: "configuration", ok: true, ...warning });
   }
   findings.push(await diskFinding(installation));

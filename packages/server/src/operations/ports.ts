@@ -10,7 +10,10 @@ import type { AdminConnection } from "./admin-connection.ts";
  * The parts of an installation that operations of the admin API use. A part that few operations need is opened at its
  * first use. An operation gets only the parts that its type names: see `Ports`.
  */
-export interface AdminPorts extends OpenConnection {
+export interface AdminPorts extends Pick<
+  OpenConnection,
+  "access" | "administration" | "clock" | "config" | "database" | "environment" | "pool"
+> {
   readonly monotonic: MonotonicClock;
   /** Whether this process makes the changes that need the owner's login. If not, a worker makes them. */
   readonly usesOwnerLogin: boolean;
@@ -46,28 +49,20 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  * The ports of a process that has opened the whole installation.
  * @param connection the connection of the admin API. A worker deletes and exports events through the connection of the
  * installation.
+ * @param report shows progress.
  */
-export function portsOf(system: System, connection: AdminConnection): AdminPorts {
+export function portsOf(
+  system: System,
+  connection: AdminConnection = system,
+  report: AdminPorts["report"] = () => {},
+): AdminPorts {
   const usesOwnerLogin = system.surfaces.includes("worker");
   const opened = Promise.resolve(usesOwnerLogin ? system : { ...system, ...connection });
+  const open = (): typeof opened => opened;
   return {
     ...system,
     ...connection,
     usesOwnerLogin,
-    monotonic: MONOTONIC_CLOCK,
-    keys: () => opened,
-    installation: () => opened,
-    report: () => {},
-  };
-}
-
-/** The ports of the calls that a worker applies. @param report shows progress. */
-export function portsOfWorker(system: System, report: AdminPorts["report"] = () => {}): AdminPorts {
-  const opened = Promise.resolve(system);
-  const open = (): Promise<Installation> => opened;
-  return {
-    ...system,
-    usesOwnerLogin: true,
     monotonic: MONOTONIC_CLOCK,
     keys: open,
     installation: open,
@@ -84,7 +79,7 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
     usesOwnerLogin: true,
     monotonic: MONOTONIC_CLOCK,
     keys: () => (keys ??= installation ?? openKeys(connection)),
-    installation: () => (installation ??= openInstallation(connection)),
+    installation: () => (installation ??= openInstallation(connection, keys)),
     report,
   };
 }

@@ -4,7 +4,7 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import type { System } from "../runtime/system.ts";
 import type { OperationCall, OperationResult } from "./operation.ts";
 import { operationOf } from "./operations.ts";
-import { type AdminPorts, portsOfWorker } from "./ports.ts";
+import { type AdminPorts, portsOf } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 
 /** Maximum number of calls that are applied at the same time, because each uses connections of its own. */
@@ -55,7 +55,7 @@ export class WorkerCalls {
       isOver = true;
       reject(timedOut(limitMs));
     }, limitMs);
-    const ports = portsOfWorker(this.#system, (line) => {
+    const ports = portsOf(this.#system, undefined, (line) => {
       if (isOver) throw timedOut(limitMs);
       report(line);
     });

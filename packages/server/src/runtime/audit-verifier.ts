@@ -24,7 +24,8 @@ const LOOK_EVERY_MS = 1_000;
 const SCHEDULE_EVERY_MS = 60_000;
 const VERIFY_EVERY_MS = 86_400_000;
 
-type VerifierPorts = CheckpointPorts & Pick<Installation, "database" | "pool">;
+/** What a worker verifies the log with. */
+export type VerifierPorts = CheckpointPorts & Pick<Installation, "database" | "pool">;
 
 export class AuditVerifier {
   readonly #installation: VerifierPorts;

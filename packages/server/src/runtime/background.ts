@@ -8,12 +8,12 @@ import { attestationSigner } from "./attestation-signer.ts";
 import { AuditWatch } from "../audit/audit-watch.ts";
 import { Monitor, type Pace } from "../base/dependencies/monitor.ts";
 import { AuditSequencer } from "./audit-log.ts";
-import { AuditVerifier } from "./audit-verifier.ts";
+import { AuditVerifier, type VerifierPorts } from "./audit-verifier.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { Metrics } from "./metrics.ts";
-import { type Supervision, superviseDependencies } from "./supervision.ts";
+import { type Supervised, type Supervision, superviseDependencies } from "./supervision.ts";
 import { roleOf } from "./served-surfaces.ts";
-import { erasurePorts } from "./lifecycle-ports.ts";
+import { type ErasureStores, erasurePorts } from "./lifecycle-ports.ts";
 import type { System } from "./system.ts";
 
 /**
@@ -26,7 +26,7 @@ const FORGET_EVERY_MS = 1_000;
 const WATCH_PACE: Pace = { everyMs: 10_000, retryMs: 10_000 };
 
 /** Starts the monitors of the dependencies. @param opened closes them. */
-export function startMonitors(system: System, onError: OnError, opened: CloseStack): Supervision {
+export function startMonitors(system: Supervised, onError: OnError, opened: CloseStack): Supervision {
   const supervision = superviseDependencies(system, onError);
   opened.add("monitors", () => supervision.close());
   return supervision;
@@ -39,13 +39,15 @@ export interface WorkReports {
   readonly onCheckpoint?: (note: string) => void;
 }
 
+type WorkStores = ErasureStores & VerifierPorts & Pick<System, "dependencies" | "surfaces">;
+
 /**
  * Starts to watch the audit log. If the process is a worker, also starts retention passes, checkpoints of the audit log,
  * and the computation and attestation of features.
  * @param opened closes them.
  */
 export function startWork(
-  system: System,
+  system: WorkStores,
   { inspect: replay }: Supervision,
   { retentionPassed: onPass, featuresExtracted: onExtracted, auditWatched: onState }: Metrics,
   { onError, onCheckpoint = () => {} }: WorkReports,

@@ -261,8 +261,13 @@ export function databaseAt(config: Config, path: DatabasePath): DatabaseOptions 
   return { ...(connectionString !== undefined && { connectionString }), setting: settingOf(path).variable + option };
 }
 
-/** Options of a connection to a database that a setting may name, such as the key database. */
-export function databaseOptionsAt(
+/** Options of connections to the key store and to the journal, where they are databases. */
+export const storeDatabases = (connection: Pick<OpenConnection, "config" | "dependencies">) => ({
+  keyDatabase: databaseOptionsAt(connection, "keys.databaseUrl", "key_store"),
+  journalDatabase: databaseOptionsAt(connection, "journal.databaseUrl", "erasure_journal"),
+});
+
+function databaseOptionsAt(
   { config, dependencies }: Pick<OpenConnection, "config" | "dependencies">,
   path: DatabasePath,
   name: DependencyName,

@@ -30,13 +30,11 @@ import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecyc
 import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
 import type { DatabaseOptions } from "../store/postgres/database.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { type Access, databaseOptionsAt, type OpenConnection } from "./connect.ts";
+import { type Access, type OpenConnection, storeDatabases } from "./connect.ts";
 import { requireOwnKeys } from "./require-one-installation.ts";
 
 export interface Keys {
   readonly keyStore: KeyStore;
-  /** Options of connections to the key store, if it is a database. */
-  readonly keyDatabase: DatabaseOptions | undefined;
   readonly keyEncryption: KeyEncryption;
   readonly secrets: Secrets;
   readonly partitions: Partitions;
@@ -65,9 +63,8 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
-  const keyDatabase = databaseOptionsAt(connection, "keys.databaseUrl", "key_store");
   const bounded = boundedBy(dependencies.get("key_store"));
-  const keyStore = await openKeyStore(config, keyDatabase, bounded, access);
+  const keyStore = await openKeyStore(config, storeDatabases(connection).keyDatabase, bounded, access);
   opened.add("key store", () => keyStore.close());
   const id = await readInstallationId(pool);
   await requireOwnKeys(config, keyStore, id);
@@ -92,7 +89,6 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   });
   return {
     keyStore,
-    keyDatabase,
     keyEncryption,
     secrets,
     partitions,

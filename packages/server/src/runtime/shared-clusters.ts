@@ -1,8 +1,8 @@
 /** Warns about stores that are in one cluster: a backup or a restore of the cluster includes all of them. */
-import type { Warning } from "../base/config/warnings.ts";
+import { type Warning, warningsOf } from "../base/config/warnings.ts";
 import { type DatabaseOptions, withClient } from "../store/postgres/database.ts";
 import { query, sql } from "../store/postgres/statement.ts";
-import type { Installation } from "./open-installation.ts";
+import { type OpenConnection, storeDatabases } from "./connect.ts";
 
 const IDENTIFY_CLUSTER = sql("select system_identifier::text as cluster from pg_control_system()", [], {
   cluster: "text",
@@ -25,12 +25,24 @@ async function marksOf(database: DatabaseOptions | undefined): Promise<Marks> {
   }).catch(() => []);
 }
 
+/** Finds what the configuration and the clusters of the stores warn about. */
+export const findWarnings = async (
+  connection: Pick<OpenConnection, "config" | "database" | "dependencies">,
+): Promise<readonly Warning[]> => [
+  ...warningsOf(connection.config),
+  ...(await findSharedClusters({ database: connection.database, ...storeDatabases(connection) })),
+];
+
+interface Stores extends ReturnType<typeof storeDatabases> {
+  readonly database: DatabaseOptions;
+}
+
 /** Compares the clusters of the events, the key store and the journal. */
 export async function findSharedClusters({
   database,
   keyDatabase,
   journalDatabase,
-}: Pick<Installation, "database" | "keyDatabase" | "journalDatabase">): Promise<readonly Warning[]> {
+}: Stores): Promise<readonly Warning[]> {
   if (!keyDatabase && !journalDatabase) return [];
   const [events, keys, journal] = await Promise.all([database, keyDatabase, journalDatabase].map(marksOf));
   const warnings: Warning[] = [];

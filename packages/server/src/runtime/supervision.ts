@@ -8,7 +8,7 @@ import { KEY_STORE_WATERMARKS } from "../store/crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
 import { identifyDatabase } from "../store/postgres/database-identity.ts";
 import { PostgresProbe } from "../store/postgres/postgres-probe.ts";
-import { hasOwnerLogin } from "./connect.ts";
+import { hasOwnerLogin, storeDatabases } from "./connect.ts";
 import { DatabaseComparison } from "./database-comparison.ts";
 import type { System } from "./system.ts";
 
@@ -33,12 +33,32 @@ export interface SupervisionTiming {
   readonly inspectEveryMs?: number;
 }
 
+/** The parts of a system that are monitored, and what is done when the database was replaced. */
+export type Supervised = Pick<
+  System,
+  | "accountKeys"
+  | "administration"
+  | "checkpointSinks"
+  | "config"
+  | "database"
+  | "dependencies"
+  | "identity"
+  | "journal"
+  | "keyStore"
+  | "partitions"
+  | "pool"
+  | "replay"
+  | "secrets"
+  | "surfaces"
+>;
+
 export function superviseDependencies(
-  system: System,
+  system: Supervised,
   onError: OnError,
   { pace, inspectEveryMs = system.config.retention.intervalMs }: SupervisionTiming = {},
 ): Supervision {
-  const { dependencies, identity, pool, secrets, keyStore, keyDatabase, journalDatabase } = system;
+  const { dependencies, identity, pool, secrets, keyStore } = system;
+  const { keyDatabase, journalDatabase } = storeDatabases(system);
   const database = dependencies.get("database");
   const keys = dependencies.get("key_store");
   const comparison = new DatabaseComparison({

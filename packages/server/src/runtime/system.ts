@@ -1,5 +1,4 @@
 /** The system that a server and every embedding host open: an installation that is up to date and may be served. */
-import { type Warning, warningsOf } from "../base/config/warnings.ts";
 import type { Config, Environment } from "../base/config/config.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireSecrets } from "../lifecycle/recovery/installation.ts";
@@ -11,7 +10,6 @@ import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
 import { requireOwnCheckpoints } from "./require-one-installation.ts";
 import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
-import { findSharedClusters } from "./shared-clusters.ts";
 import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
 
 export interface System extends Installation {
@@ -27,8 +25,6 @@ export interface System extends Installation {
   replay(): Promise<Replayed>;
   /** Descriptions of the journal entries that were applied at start because a backup had been restored. */
   readonly replayed: readonly string[];
-  /** Warnings about the configuration, and about stores that share a cluster. Only a server looks for the latter. */
-  readonly warnings: readonly Warning[];
   /** Names of the resources that are being closed, for messages. */
   readonly closing: Set<string>;
   /** Closes everything. Never rejects. */
@@ -83,7 +79,6 @@ export async function openSystem(config: Config, options: OpenSystemOptions): Pr
     ...recovery,
     surfaces,
     identity,
-    warnings: [...warningsOf(config), ...(asServer ? await findSharedClusters(installation) : [])],
     closing,
     close: opened.release(),
   };

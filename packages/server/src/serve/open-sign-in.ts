@@ -16,7 +16,7 @@ export interface SignIn extends SignInPorts {
  * @returns `undefined` if no identity provider is configured.
  */
 export function openSignIn(
-  { config, dependencies }: System,
+  { config, dependencies }: Pick<System, "config" | "dependencies">,
   roleFile: RoleFile | undefined,
   opened: CloseStack,
 ): SignIn | undefined {

@@ -7,8 +7,8 @@ import type { Config } from "../base/config/config.ts";
 import { falseCredentials } from "../access/identity/false-credentials.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { createAdminApi } from "../http/admin/admin-api.ts";
-import { endUngivenSessions } from "../http/admin/end-ungiven-sessions.ts";
-import { type AdminPorts, portsOf, portsOfWorker } from "../operations/ports.ts";
+import { endUngivenSessions, type RoleFilePorts } from "../http/admin/end-ungiven-sessions.ts";
+import { portsOf } from "../operations/ports.ts";
 import { WorkerCalls } from "../operations/worker-calls.ts";
 import { isLoopback } from "../base/config/rules.ts";
 import { createAdminServer } from "../http/admin.ts";
@@ -71,7 +71,7 @@ export async function startService(system: System, logger: Logger, processes?: I
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");
   const signIn = administers ? openSignIn(system, roleFile, administering) : undefined;
   const ports = administers ? portsOf(system, await openAdminConnection(system, onError, administering)) : undefined;
-  const apiPorts = ports ?? (works ? portsOfWorker(system) : undefined);
+  const apiPorts = ports ?? (works ? portsOf(system) : undefined);
   const falseLog =
     apiPorts && new BufferedAuditLog(apiPorts.pool, system.audit, onError, falseCredentials(system.audit));
   if (falseLog) administering.add("false credentials", () => falseLog.close(system.dependencies.stopping));
@@ -163,7 +163,7 @@ interface Reloads {
   readonly onError: OnError;
 }
 
-function reloadRoleFile(ports: AdminPorts | undefined, roleFile: RoleFile, { logger, onError }: Reloads): void {
+function reloadRoleFile(ports: RoleFilePorts | undefined, roleFile: RoleFile, { logger, onError }: Reloads): void {
   const follow = async (): Promise<void> => {
     logger.info("role file reloaded");
     if (!ports) return;
@@ -174,7 +174,7 @@ function reloadRoleFile(ports: AdminPorts | undefined, roleFile: RoleFile, { log
 }
 
 /** Records the people of the role file, so that their tokens are refused after they were removed from it. */
-function recordPeople({ pool }: AdminPorts, { current }: RoleFile, onError: OnError): void {
+function recordPeople({ pool }: Pick<RoleFilePorts, "pool">, { current }: RoleFile, onError: OnError): void {
   const people = [...new Set([...current.former, ...current.people.values()])];
   recordListed(pool, people).catch((error: unknown) => onError(error, "record people of role file"));
 }
@@ -206,7 +206,7 @@ export async function listenForEvents(
 }
 
 /** Logs once that a dependency is down, once more for each further problem, and once that it is up again. */
-export function logDependencies({ dependencies }: System, logger: Logger): void {
+export function logDependencies({ dependencies }: Pick<System, "dependencies">, logger: Logger): void {
   const outages = new Map<string, { readonly since: number; readonly logged: Set<string> }>();
   dependencies.onChange(({ name: dependency, problems, since = Date.now() }) => {
     const outage = outages.get(dependency) ?? { since, logged: new Set() };
@@ -221,7 +221,10 @@ export function logDependencies({ dependencies }: System, logger: Logger): void 
   });
 }
 
-export function reloadKeyEncryption({ keyEncryption }: System, { logger, onError }: Reloads): void {
+export function reloadKeyEncryption(
+  { keyEncryption }: Pick<System, "keyEncryption">,
+  { logger, onError }: Reloads,
+): void {
   keyEncryption.reload().then(
     (isHeld) => isHeld && logger.info("key-encryption key reloaded"),
     (error: unknown) => onError(error, "reload key-encryption key"),

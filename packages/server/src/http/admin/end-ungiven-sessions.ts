@@ -3,17 +3,16 @@ import { endSession, listSignedIn } from "../../access/identity/admin-sessions.t
 import { revokeTokensOf } from "../../access/identity/admin-tokens.ts";
 import { isSessionGiven, removedPeople, type RoleMapping } from "../../access/identity/role-mapping.ts";
 import { inTransaction } from "../../store/postgres/database.ts";
-import type { AdminPorts } from "../../operations/ports.ts";
+import type { Ports } from "../../operations/ports.ts";
+
+export type RoleFilePorts = Ports<"clock" | "keys.audit" | "pool">;
 
 /**
  * Ends the sessions whose person or roles the role file does not give, and revokes the admin tokens of the people whom
  * it no longer lists, and the tokens that they obtained for others. Servers that have read the file refuse them anyway;
  * a call that failed can be repeated.
  */
-export async function endUngivenSessions(
-  { pool, clock, keys }: Pick<AdminPorts, "pool" | "clock" | "keys">,
-  mapping: RoleMapping,
-): Promise<void> {
+export async function endUngivenSessions({ pool, clock, keys }: RoleFilePorts, mapping: RoleMapping): Promise<void> {
   const { audit } = await keys();
   const agent = { actor: "role file", via: "api", outcome: "done" } as const;
   await inTransaction(pool, async (transaction) => {

@@ -34,7 +34,7 @@ import {
 import { type FailureThrottle, failureThrottle } from "../../ingest/throttle.ts";
 import { inTransaction } from "../../store/postgres/database.ts";
 import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "../../operations/cookies.ts";
-import type { AdminPorts } from "../../operations/ports.ts";
+import type { Ports } from "../../operations/ports.ts";
 import { AdminError } from "../../operations/problem.ts";
 import { isFromConsole } from "./authenticate.ts";
 import { localPath, loopbackUri } from "./redirects.ts";
@@ -89,13 +89,15 @@ const CODE_BODY = Type.Object(
   NO_OTHER_PROPERTIES,
 );
 
-interface Ports extends Pick<AdminPorts, "pool" | "clock" | "monotonic" | "keys"> {
+type StorePorts = Ports<"clock" | "keys.audit" | "monotonic" | "pool">;
+
+interface SignInStores extends StorePorts {
   readonly adminSessions: AdminSessions;
 }
 
 export function addSignIn(
   app: FastifyInstance,
-  { pool, clock, monotonic, keys }: AdminPorts,
+  { pool, clock, monotonic, keys }: StorePorts,
   adminSessions: AdminSessions,
   signIn: SignInPorts,
 ): void {
@@ -156,13 +158,13 @@ async function requireNavigation({ headers }: FastifyRequest): Promise<void> {
   if (destination !== undefined && destination !== "document") throw new AdminError("cross-site");
 }
 
-async function begin({ pool, clock }: Ports, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
+async function begin({ pool, clock }: SignInStores, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
   const secret = await beginAttempt(pool, clock, attempt);
   const url = await signIn.provider.authorizationUrl(secretsOf(secret, attempt), attempt.maxAge ?? undefined);
   return reply.header("Set-Cookie", cookieOf(SIGN_IN_COOKIE, secret, ATTEMPT_MS / 1_000)).redirect(url.href, 303);
 }
 
-async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessage, reply: FastifyReply) {
+async function finish(ports: SignInStores, signIn: SignInPorts, request: IncomingMessage, reply: FastifyReply) {
   const { pool, clock } = ports;
   reply.header("Set-Cookie", noCookie(SIGN_IN_COOKIE));
   const [secret, ...others] = cookiesOf(request, SIGN_IN_COOKIE);
@@ -195,7 +197,7 @@ const NO_TIME =
  * @throws AdminError sign-in-refused
  */
 async function mapPerson(
-  { pool, clock, keys }: Ports,
+  { pool, clock, keys }: SignInStores,
   { roleFile, rolesClaim }: SignInPorts,
   { identity, claims, authenticatedAt }: SignedIn,
   source: string,
@@ -225,7 +227,7 @@ const SIGN_IN_OPERATION = "session.sign_in";
 
 /** Starts a session with a new id, and ends earlier sessions of the browser. */
 async function openConsole(
-  { pool, clock, keys, adminSessions, source }: Ports & { readonly source: string },
+  { pool, clock, keys, adminSessions, source }: SignInStores & { readonly source: string },
   person: SignedInPerson,
   path: string,
   earlier: readonly string[],
@@ -278,7 +280,7 @@ const escaped = (text: string): string =>
 
 /** Gives the command a code through the browser. Only the command can exchange it. */
 async function answerCommand(
-  { pool, clock, adminSessions }: Ports,
+  { pool, clock, adminSessions }: SignInStores,
   person: SignedInPerson,
   { redirectUri, state, codeChallenge }: Extract<Destination, { kind: "login" }>,
   reply: FastifyReply,
@@ -291,7 +293,7 @@ async function answerCommand(
 }
 
 async function exchange(
-  { pool, clock, keys, adminSessions, source }: Ports & { readonly source: string },
+  { pool, clock, keys, adminSessions, source }: SignInStores & { readonly source: string },
   code: string,
   verifier: string,
 ) {

@@ -28,7 +28,11 @@ import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.
 type ExportStores = Pick<Installation, "audit" | "featureSealer" | "pool" | "pseudonymizer">;
 
 type FeatureExportPorts =
-  "administration" | "report" | `installation.${keyof ExportStores}` | ApprovalPorts | ReplayedPorts;
+  | "administration"
+  | "report"
+  | `installation.${keyof ExportStores}`
+  | ApprovalPorts
+  | ReplayedPorts;
 
 export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = async ({ ports, caller, input }) => {
   const { features, purpose: id, clock, format, expires_on: expiresOn } = input;

@@ -49,6 +49,42 @@ export async function requireRecovered(installation: RecoveryPorts): Promise<Com
   return compared;
 }
 
+/** How the database of a server gets the entries of the journal that it lacks. */
+export interface Recovery {
+  /**
+   * Applies the entries of the erasure journal that this database or key store lacks. A process without a worker
+   * applies none, and throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
+   * key-store-outdated, Unavailable
+   */
+  replay(): Promise<Replayed>;
+  /** Descriptions of the journal entries that were applied at start because a backup had been restored. */
+  readonly replayed: readonly string[];
+}
+
+/**
+ * Recovers the installation of a server that starts.
+ * @param works whether the process is a worker. Another process does not start before a worker has applied the entries.
+ * @throws replay-needed; what `recover` throws
+ */
+export async function openRecovery(
+  installation: RecoveryPorts & ReplayedStores & Pick<Installation, "receipts">,
+  works: boolean,
+): Promise<Recovery> {
+  if (!works) {
+    await requireRecovered(installation);
+    const replay = async (): Promise<Replayed> => {
+      await requireReplayed({ ...installation, executor: installation.pool }, "head");
+      return { erasures: 0, holdOrders: 0, restrictionOrders: 0, keyStore: 0 };
+    };
+    return { replayed: [], replay };
+  }
+  // The first server of an installation creates the receipt key, because a command that only reads must not create it.
+  await installation.receipts();
+  const ports = replayPorts(installation);
+  const replayed = describeReplayed(await recover(installation, ports));
+  return { replayed, replay: () => replayJournal(ports, "head") };
+}
+
 /** Describes what a replay has applied, as lines for a log or a terminal. */
 export function describeReplayed({ erasures, holdOrders, restrictionOrders, keyStore }: Replayed): readonly string[] {
   const lines: string[] = [];

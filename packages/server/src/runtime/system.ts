@@ -1,30 +1,20 @@
 /** The system that a server and every embedding host open: an installation that is up to date and may be served. */
 import type { Config, Environment } from "../base/config/config.ts";
-import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireSecrets } from "../lifecycle/recovery/installation.ts";
-import { type Replayed, replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import type { Clock, OnError } from "../base/ports.ts";
 import { type DatabaseIdentity, identifyDatabase } from "../store/postgres/database-identity.ts";
 import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
 import { requireOwnCheckpoints } from "./require-one-installation.ts";
-import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
+import { openRecovery, type Recovery } from "./recover.ts";
 import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
 
-export interface System extends Installation {
+export interface System extends Installation, Recovery {
   /** The surfaces that this process serves. */
   readonly surfaces: readonly ServedSurface[];
   /** The identity of the database that was compared with the erasure journal at start. */
   readonly identity: DatabaseIdentity;
-  /**
-   * Applies the entries of the erasure journal that this database or key store lacks. A process without a worker
-   * applies none, and throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
-   * key-store-outdated, Unavailable
-   */
-  replay(): Promise<Replayed>;
-  /** Descriptions of the journal entries that were applied at start because a backup had been restored. */
-  readonly replayed: readonly string[];
   /** Names of the resources that are being closed, for messages. */
   readonly closing: Set<string>;
   /** Closes everything. Never rejects. */
@@ -73,7 +63,7 @@ export async function openSystem(config: Config, options: OpenSystemOptions): Pr
   const installation = await openInstallation(connection);
   await requireOwnCheckpoints(config, installation.checkpointSinks, installation.codec.installation);
   installation.audit.requireKeys(auditSurfacesOf(surfaces));
-  const recovery = works ? await openRecovery(installation) : await openComparison(installation);
+  const recovery = await openRecovery(installation, works);
   return {
     ...installation,
     ...recovery,
@@ -82,28 +72,4 @@ export async function openSystem(config: Config, options: OpenSystemOptions): Pr
     closing,
     close: opened.release(),
   };
-}
-
-type Recovery = Pick<System, "replay" | "replayed">;
-
-async function openRecovery(installation: Installation): Promise<Recovery> {
-  // The first server of an installation creates the receipt key, because a command that only reads must not create it.
-  await installation.receipts();
-  const ports = replayPorts(installation);
-  const replayed = describeReplayed(await recover(installation, ports));
-  return { replayed, replay: () => replayJournal(ports, "head") };
-}
-
-/**
- * Compares the database with the journal. A process without a worker applies no entries, and does not start before a
- * worker has applied them. @throws replay-needed
- */
-async function openComparison(installation: Installation): Promise<Recovery> {
-  await requireRecovered(installation);
-  const { pool: executor } = installation;
-  const replay = async (): Promise<Replayed> => {
-    await requireReplayed({ ...installation, executor }, "head");
-    return { erasures: 0, holdOrders: 0, restrictionOrders: 0, keyStore: 0 };
-  };
-  return { replayed: [], replay };
 }

@@ -29,6 +29,7 @@ import { inOwnerTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { type ApprovalPorts, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
+import { openRecovered } from "./journal-orders.ts";
 import type { Operation, OperationResult } from "./operation.ts";
 import type { Ports } from "./ports.ts";
 
@@ -82,8 +83,7 @@ async function previewErasure(
   { account, refuse_later = false, unknown = false }: Input<"runErasure">,
 ): Promise<Erased> {
   if (ports.access === "change") {
-    const installation = await ports.installation();
-    await requireRecovered(installation);
+    const installation = await openRecovered(ports);
     journalPorts(installation);
   }
   const { accountKeys, pseudonymizer } = await ports.keys();

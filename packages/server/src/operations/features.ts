@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
-import { type RecoveryPorts, requireRecovered } from "../runtime/recover.ts";
 import { personsOfActor } from "../audit/actor-persons.ts";
 import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../access/cases/cases.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
@@ -32,7 +31,7 @@ import { inOwnerTransaction, withOwner } from "../store/postgres/database.ts";
 import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
 import { type AuditPorts, auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
-import type { RecoveredPorts } from "./journal-orders.ts";
+import { openRecovered, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -160,17 +159,6 @@ export const retireFeatures: Operation<"retireFeatures", DecisionPorts> = async 
   );
   return { answer: { ended: [...ended] } };
 };
-
-/** Opens the installation for a decision. @throws replay-needed if the database lacks entries of the journal. */
-async function openRecovered<Stores extends RecoveryPorts>({
-  installation: open,
-}: {
-  readonly installation: () => Promise<Stores>;
-}): Promise<Stores> {
-  const installation = await open();
-  await requireRecovered(installation);
-  return installation;
-}
 
 /**
  * Writes an entry before a program is read or run, and before the first event is read, because the call may then be

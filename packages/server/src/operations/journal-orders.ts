@@ -11,6 +11,17 @@ import type { Ports } from "./ports.ts";
 /** What an operation uses that checks, before a change, that the database has applied the journal. */
 export type RecoveredPorts = `installation.${keyof RecoveryPorts}`;
 
+/** Opens the installation for a change. @throws replay-needed if the database lacks entries of the journal. */
+export async function openRecovered<Stores extends RecoveryPorts>({
+  installation: open,
+}: {
+  readonly installation: () => Promise<Stores>;
+}): Promise<Stores> {
+  const installation = await open();
+  await requireRecovered(installation);
+  return installation;
+}
+
 /** What an operation uses that runs such an order. */
 export type OrderPorts = "administration" | RecoveredPorts | `installation.${"audit" | keyof OrderStores}`;
 
@@ -20,17 +31,20 @@ export type OrderPorts = "administration" | RecoveredPorts | `installation.${"au
  * after the order was written to the journal.
  */
 export async function runJournalOrder<T>(
-  { installation: open, administration }: Ports<OrderPorts>,
+  ports: Ports<OrderPorts>,
   work: (owner: OwnerTransaction, audit: AuditSigner, orderPorts: () => HoldOrderPorts) => Promise<T>,
   isDryRun = false,
 ): Promise<T> {
   const watch = new AppendWatch();
   try {
-    const installation = await open();
-    await requireRecovered(installation);
+    const installation = await openRecovered(ports);
     const orderPorts = (): HoldOrderPorts => journalPorts(installation, watch);
     const endOf = (): "commit" | "rollback" => (isDryRun ? "rollback" : "commit");
-    return await inOwnerTransaction(administration, (owner) => work(owner, installation.audit, orderPorts), endOf);
+    return await inOwnerTransaction(
+      ports.administration,
+      (owner) => work(owner, installation.audit, orderPorts),
+      endOf,
+    );
   } catch (error) {
     throw watch.explain(error);
   }

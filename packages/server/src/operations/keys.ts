@@ -1,4 +1,3 @@
-import { requireRecovered } from "../runtime/recover.ts";
 import type { Installation } from "../runtime/open-installation.ts";
 import type { Keys } from "../runtime/open-keys.ts";
 import { writeAudit } from "../audit/audit.ts";
@@ -14,7 +13,7 @@ import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts
 import { withMaintenanceLock } from "../store/postgres/maintenance-lock.ts";
 import { type ApprovalPorts, approveByPrivacy } from "./approvals.ts";
 import { auditedDryRun, reasonOf } from "./input.ts";
-import type { RecoveredPorts } from "./journal-orders.ts";
+import { openRecovered, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation } from "./operation.ts";
 
 /** Number of secrets between two reports of progress. */
@@ -35,9 +34,8 @@ export const rotateKeys: Operation<"rotateKeys", "report" | ChangePorts> = async
     return { answer: { version: before, secrets }, ...auditedDryRun() };
   }
   const { pool, report } = ports;
-  const installation = await ports.installation();
+  const installation = await openRecovered(ports);
   const { keyStore, keyEncryption, audit, database } = installation;
-  await requireRecovered(installation);
   const onProgress = (secrets: number): void => {
     if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
   };
@@ -84,9 +82,8 @@ export const destroyKey: Operation<"destroyKey", ApprovalPorts | ChangePorts> = 
     return { answer, ...auditedDryRun({ detail: answer }) };
   }
   const { pool } = ports;
-  const installation = await ports.installation();
+  const installation = await openRecovered(ports);
   const { audit, database } = installation;
-  await requireRecovered(installation);
   requireUnused(await versionsOf(installation), version);
   const asked = { operation: "key.destroy", parameters: answer, plan: answer, events: 0 };
   const approval = await approveByPrivacy(call, asked, `key version ${version} wraps nothing`);

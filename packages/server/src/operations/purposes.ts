@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { Input } from "@device-risk-signals/admin-api";
-import { requireRecovered } from "../runtime/recover.ts";
 import { countDerivedEarlier } from "../features/derived-only.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
@@ -19,7 +18,7 @@ import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts
 import type { Transaction } from "../store/postgres/executor.ts";
 import { type ApprovalPorts, approveEvents, type EventsApproval } from "./approvals.ts";
 import { needsBreakGlass } from "./needs-break-glass.ts";
-import type { RecoveredPorts } from "./journal-orders.ts";
+import { openRecovered, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
 export const listPurposes: Operation<"listPurposes", "pool"> = async ({ ports }) => {
@@ -64,17 +63,16 @@ const compare = ({ ports }: OperationCall<"applyPolicy", "pool">, policy: Policy
 
 async function change(call: OperationCall<"applyPolicy", PolicyPorts>, policy: Policy): Promise<Applied> {
   const { ports, caller } = call;
-  const installation = await ports.installation();
   // The replay must come first: without it, this policy could give a new purpose the code by which an erasure in the
   // journal names another purpose.
-  await requireRecovered(installation);
+  const { audit } = await openRecovered(ports);
   const approval = await approvalOf(call, policy);
   const confirm = async (owner: Transaction, events: number): Promise<void> => {
     requireBreakGlassToExpire(call, events);
     await approval.confirm(owner, events);
   };
   return inOwnerTransaction(ports.administration, (owner) =>
-    apply(owner, installation.audit, policy, {
+    apply(owner, audit, policy, {
       ...COMPARING,
       agent: agentOf(caller),
       approvalId: approval.id,

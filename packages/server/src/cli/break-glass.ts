@@ -5,7 +5,7 @@
 import type { RouteId } from "@device-risk-signals/admin-api";
 import { routeOf } from "@device-risk-signals/admin-api";
 import { Option } from "commander";
-import { type CheckpointPorts, checkpointNow } from "../runtime/audit-log.ts";
+import { type CheckpointParts, checkpointNow } from "../runtime/audit-log.ts";
 import { needsBreakGlass } from "../operations/needs-break-glass.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, loadConfig } from "./context.ts";
@@ -57,7 +57,7 @@ export function requireBreakGlassForCall(
  */
 export async function signBreakGlassCheckpoint(
   { isBreakGlass = false, stderr }: Context,
-  findInstallation: () => Promise<CheckpointPorts>,
+  findInstallation: () => Promise<CheckpointParts>,
 ): Promise<void> {
   if (!isBreakGlass) return;
   const errors = await findInstallation()

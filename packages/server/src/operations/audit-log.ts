@@ -1,6 +1,6 @@
 /** Operations for auditors who verify the audit log, or keep what others need to verify it. */
 import type { Answer } from "@device-risk-signals/admin-api";
-import { type CheckpointPorts, checkpointNow, findLogKey } from "../runtime/audit-log.ts";
+import { type CheckpointParts, checkpointNow, findLogKey } from "../runtime/audit-log.ts";
 import type { Verified } from "../runtime/verify-audit.ts";
 import { findLeaf, findPruned, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
 import { formatLogKey, type LogKey } from "../audit/log/checkpoint.ts";
@@ -46,7 +46,7 @@ export const readProof: Operation<"readProof", "database" | LogKeyPorts> = async
   return { answer: { proof }, audit: { detail: { entry_id: entryId } } };
 };
 
-type SigningPorts = "pool" | "usesOwnerLogin" | LogKeyPorts | `installation.${keyof CheckpointPorts}`;
+type SigningPorts = "pool" | "usesOwnerLogin" | LogKeyPorts | `installation.${keyof CheckpointParts}`;
 
 export const signCheckpoint: Operation<"signCheckpoint", SigningPorts> = async ({ ports }) => {
   if (ports.usesOwnerLogin) {

@@ -1,6 +1,7 @@
 import { scopeOf } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import { addOpenedEvents, type CaseRow, findOpenCase } from "../access/cases/cases.ts";
+import type { Caller } from "../access/identity/caller.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { compareVersions } from "../features/compare-versions.ts";
 import { suppressSmall } from "../features/confusion.ts";
@@ -34,7 +35,7 @@ export const compareFeatures: Operation<
   if (!beforeBundle || !afterBundle) throw new TypeError("each version has a bundle");
   // guard(drop): a version is computed only for events of its purposes
   requireNamedPurpose([beforeBundle, afterBundle], input.purpose);
-  if (opened) requireReadable(call, [beforeBundle, afterBundle]);
+  if (opened) requireReadable(call.caller, [beforeBundle, afterBundle]);
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
   const from = startOf(input.from, opened !== undefined);
@@ -80,10 +81,7 @@ async function requireOpenCase(
  * caller therefore needs the permission to read such fields of events.
  * @throws AdminError permission-missing
  */
-function requireReadable(
-  { caller }: Pick<OperationCall<"compareFeatures">, "caller">,
-  versions: readonly Bundle[],
-): void {
+function requireReadable(caller: Caller, versions: readonly Bundle[]): void {
   const readsSensitive = versions.some(({ manifest }) => manifest.inputs.some(({ path }) => isSensitive(path)));
   const mayRead = caller.via === "direct" || scopeOf("events.observations", caller.roles) === "full";
   // guard(false): a case shows exact numbers only of fields that the caller may read

@@ -29,7 +29,9 @@ import { freeBytes } from "../base/dependencies/readiness.ts";
 import { Dependencies, DEPENDENCIES, type DependencyName } from "../base/dependencies/dependencies.ts";
 import { findLogKey } from "../runtime/audit-log.ts";
 import { hasOwnerLogin, isOwner } from "../runtime/connect.ts";
+import type { VerifierParts } from "../runtime/audit-verifier.ts";
 import type { Installation } from "../runtime/open-installation.ts";
+import type { RecoveryParts } from "../runtime/recover.ts";
 import { findWarnings } from "../runtime/shared-clusters.ts";
 import { Unavailable } from "../base/ports.ts";
 import type { Warning } from "../base/config/warnings.ts";
@@ -73,26 +75,9 @@ const FIND_SEPARATED = sql(
 );
 
 /** The parts of an installation that the checks examine. */
-export type Examined = Pick<
-  Installation,
-  | "administration"
-  | "approvals"
-  | "attested"
-  | "audit"
-  | "checkpointSinks"
-  | "clock"
-  | "clusterDirectory"
-  | "codec"
-  | "config"
-  | "database"
-  | "dependencies"
-  | "driftDecisions"
-  | "journal"
-  | "keyEncryption"
-  | "keyStore"
-  | "pool"
-  | "secrets"
->;
+export type Examined = RecoveryParts &
+  VerifierParts &
+  Pick<Installation, "approvals" | "clusterDirectory" | "config" | "dependencies" | "driftDecisions" | "keyEncryption">;
 
 type Check = (installation: Examined, isStandby: boolean) => Promise<Finding | readonly Finding[]>;
 

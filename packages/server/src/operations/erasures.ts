@@ -1,7 +1,7 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import type { ApprovedOperation } from "../access/approvals/approvals.ts";
-import { type ErasureStores, erasurePorts, journalPorts, type OrderStores } from "../runtime/lifecycle-ports.ts";
-import { type RecoveryPorts, requireRecovered } from "../runtime/recover.ts";
+import { type ErasureParts, erasurePorts, journalPorts, type OrderParts } from "../runtime/lifecycle-ports.ts";
+import { type RecoveryParts, requireRecovered } from "../runtime/recover.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
@@ -52,9 +52,9 @@ export const planErasure: Operation<"planErasure", "keys.pseudonymizer" | "pool"
   return { answer: shownPlan(plan), audit: { detail: { kind: subject.kind, ...plan, exports: plan.exports.length } } };
 };
 
-type Stores = ErasureStores & RecoveryPorts;
-type PreviewPorts = "access" | "pool" | `installation.${keyof Stores}` | `keys.${"accountKeys" | "pseudonymizer"}`;
-type ErasingPorts = "administration" | "database" | `installation.${keyof Stores}` | ApprovalPorts;
+type Parts = ErasureParts & RecoveryParts;
+type PreviewPorts = "access" | "pool" | `installation.${keyof Parts}` | `keys.${"accountKeys" | "pseudonymizer"}`;
+type ErasingPorts = "administration" | "database" | `installation.${keyof Parts}` | ApprovalPorts;
 
 export const runErasure: Operation<"runErasure", ErasingPorts | PreviewPorts> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
@@ -148,12 +148,7 @@ async function erase(
  * Audits an answer about an earlier erasure as a read, also for a command on the database. Only an erasure that begins
  * writes an entry itself.
  */
-async function auditRead(
-  { pool, audit }: Pick<Stores, "audit" | "pool">,
-  caller: Caller,
-  { kind }: ErasureSubject,
-  mac: Buffer,
-): Promise<void> {
+async function auditRead({ pool, audit }: Parts, caller: Caller, { kind }: ErasureSubject, mac: Buffer): Promise<void> {
   const detail = { kind, subject_mac: mac.toString("hex"), only_read: true };
   await writeAudit(pool, audit, { ...agentOf(caller), operation: "erase.run", outcome: "done", detail });
 }
@@ -164,7 +159,7 @@ interface PlannedErasure {
   readonly plan: ErasurePlan;
   readonly isKnown: boolean;
   readonly compared: Comparison;
-  readonly installation: Stores;
+  readonly installation: Parts;
 }
 
 /**
@@ -222,7 +217,7 @@ const eventsOf = ({ events, held, derived_only }: ErasurePlan): number => Math.m
  */
 export const acceptJournalLoss: Operation<
   "acceptJournalLoss",
-  "administration" | "config" | "pool" | `installation.${"attested" | "audit" | keyof OrderStores}`
+  "administration" | "config" | "pool" | `installation.${"attested" | "audit" | keyof OrderParts}`
 > = async ({ ports, caller, input }) => {
   const { entry: sequence } = input;
   const reason = reasonOf(input.reason, ports.config);

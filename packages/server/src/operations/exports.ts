@@ -25,12 +25,12 @@ import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 
-type ExportStores = Pick<Installation, "audit" | "featureSealer" | "pool" | "pseudonymizer">;
+type ExportParts = Pick<Installation, "audit" | "featureSealer" | "pool" | "pseudonymizer">;
 
 type FeatureExportPorts =
   | "administration"
   | "report"
-  | `installation.${keyof ExportStores}`
+  | `installation.${keyof ExportParts}`
   | ApprovalPorts
   | ReplayedPorts;
 
@@ -94,7 +94,7 @@ const agentWith = (caller: Caller, approval: Approval | undefined) => ({
 /** A worker applies these exports, because only its login may read the values of many events at once. */
 const portsOf = (
   ports: Ports<"administration" | "clock" | "report">,
-  { pool, audit, featureSealer, pseudonymizer }: ExportStores,
+  { pool, audit, featureSealer, pseudonymizer }: ExportParts,
 ): ExportPorts => ({
   executor: pool,
   administration: ports.administration,

@@ -28,6 +28,7 @@ import { requireFixtures, requireForm, requireLoadable, requireRunnable } from "
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../purposes/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../store/postgres/database.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
 import { type AuditPorts, auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
@@ -252,7 +253,7 @@ export const readFeatures: Operation<
     if (input.after !== undefined) return { answer: { events: [], next: null } };
     throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
   }
-  if (opened) await requireCovered(ports, opened, listed);
+  if (opened) await requireCovered(ports.pool, opened, listed);
   const rows = await revealListed(call, listed, opened);
   const events = await openListed({ executor: ports.pool, sealer: featureSealer }, listed, rows);
   return {
@@ -307,11 +308,7 @@ async function requireCase({
 }
 
 /** Counts the events as opened in the case. @throws AdminError case-invalid if the case does not cover all of them. */
-async function requireCovered(
-  { pool }: Ports<"pool">,
-  opened: CaseRow,
-  events: readonly ListedFeatures[],
-): Promise<void> {
+async function requireCovered(pool: Executor, opened: CaseRow, events: readonly ListedFeatures[]): Promise<void> {
   const isWithin = events.every(({ account, action_id: actionId, event_id: eventId }) =>
     isCovered(opened, { account, actionId, eventId }),
   );

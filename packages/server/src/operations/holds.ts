@@ -23,7 +23,9 @@ export const listHolds: Operation<"listHolds", "pool"> = async ({ ports }) => {
   return { answer: { holds: [...holds] }, audit: { detail: { count: holds.length } } };
 };
 
-export const addHold: Operation<"addHold", "keys.pseudonymizer" | ApprovalPorts | OrderPorts> = async (call) => {
+type HoldPorts = "keys.pseudonymizer" | ApprovalPorts | OrderPorts;
+
+export const addHold: Operation<"addHold", HoldPorts> = async (call) => {
   const { ports, input } = call;
   const { clock, config } = ports;
   const { review_on: reviewOn, dry_run: isDryRun = false } = input;
@@ -83,10 +85,7 @@ const unknownSubject = (): OperatorError =>
  * Requires an approval if the caller's permission needs one. The approval names the subject by its MAC, because an
  * erasure deletes no approval.
  */
-async function approvalOf(
-  call: OperationCall<"addHold", "keys.pseudonymizer" | ApprovalPorts | OrderPorts>,
-  hold: WantedHold,
-): Promise<Approval | undefined> {
+async function approvalOf(call: OperationCall<"addHold", HoldPorts>, hold: WantedHold): Promise<Approval | undefined> {
   if (call.scope !== "with-approval") return undefined;
   const { subject, reason, approver, reviewOn } = hold;
   const { pseudonymizer } = await call.ports.keys();

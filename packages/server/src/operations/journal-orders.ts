@@ -1,6 +1,6 @@
 /** Runs orders that a restore must not undo, and which are therefore also in the erasure journal. */
-import { journalPorts, type OrderStores } from "../runtime/lifecycle-ports.ts";
-import { type RecoveryPorts, requireRecovered } from "../runtime/recover.ts";
+import { journalPorts, type OrderParts } from "../runtime/lifecycle-ports.ts";
+import { type RecoveryParts, requireRecovered } from "../runtime/recover.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { AppendWatch } from "../lifecycle/journal/append-watch.ts";
 import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
@@ -9,21 +9,21 @@ import type { OwnerTransaction } from "../store/postgres/executor.ts";
 import type { Ports } from "./ports.ts";
 
 /** What an operation uses that checks, before a change, that the database has applied the journal. */
-export type RecoveredPorts = `installation.${keyof RecoveryPorts}`;
+export type RecoveredPorts = `installation.${keyof RecoveryParts}`;
 
 /** Opens the installation for a change. @throws replay-needed if the database lacks entries of the journal. */
-export async function openRecovered<Stores extends RecoveryPorts>({
+export async function openRecovered<Parts extends RecoveryParts>({
   installation: open,
 }: {
-  readonly installation: () => Promise<Stores>;
-}): Promise<Stores> {
+  readonly installation: () => Promise<Parts>;
+}): Promise<Parts> {
   const installation = await open();
   await requireRecovered(installation);
   return installation;
 }
 
 /** What an operation uses that runs such an order. */
-export type OrderPorts = "administration" | RecoveredPorts | `installation.${"audit" | keyof OrderStores}`;
+export type OrderPorts = "administration" | RecoveredPorts | `installation.${"audit" | keyof OrderParts}`;
 
 /**
  * Runs an order and its audit entry in one transaction.

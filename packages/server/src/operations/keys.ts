@@ -19,9 +19,9 @@ import type { Operation } from "./operation.ts";
 /** Number of secrets between two reports of progress. */
 const REPORT_EVERY = 1_000;
 
-type KeyStores = Pick<Keys, "keyEncryption" | "keyStore">;
-type KeyPorts = `keys.${keyof KeyStores}`;
-type ChangePorts = "pool" | `installation.${"audit" | keyof KeyStores}` | KeyPorts | RecoveredPorts;
+type KeyParts = Pick<Keys, "keyEncryption" | "keyStore">;
+type KeyPorts = `keys.${keyof KeyParts}`;
+type ChangePorts = "pool" | `installation.${"audit" | keyof KeyParts}` | KeyPorts | RecoveredPorts;
 
 export const listKeys: Operation<"listKeys", KeyPorts> = async ({ ports }) => {
   const versions = await versionsOf(await ports.keys());
@@ -64,7 +64,7 @@ interface Rotation {
 }
 
 /** @throws state-conflict if secrets are wrapped under a version whose key this process does not have. */
-async function rotationOf(keys: KeyStores): Promise<Rotation> {
+async function rotationOf(keys: KeyParts): Promise<Rotation> {
   const versions = await versionsOf(keys);
   requireKnownKeys(versions);
   const unfinished = versions.reduce((sum, { current, secrets: count }) => sum + (current ? 0 : count), 0);
@@ -101,10 +101,9 @@ export const destroyKey: Operation<"destroyKey", ApprovalPorts | ChangePorts> = 
   return { answer };
 };
 
-export const acceptKeyLoss: Operation<
-  "acceptKeyLoss",
-  "administration" | "config" | `installation.${"audit" | keyof LossStores}`
-> = async ({ ports, caller, input }) => {
+type LossPorts = "administration" | "config" | `installation.${"audit" | keyof LossParts}`;
+
+export const acceptKeyLoss: Operation<"acceptKeyLoss", LossPorts> = async ({ ports, caller, input }) => {
   const { administration, config } = ports;
   const reason = reasonOf(input.reason, config);
   const installation = await ports.installation();
@@ -118,24 +117,24 @@ export const acceptKeyLoss: Operation<
   throw new OperatorError("state-conflict", "The key store has the secrets again: no loss was accepted.");
 };
 
-type LossStores = Pick<Installation, "attested" | "codec" | "journal" | "keyStore" | "pool" | "secrets">;
+type LossParts = Pick<Installation, "attested" | "codec" | "journal" | "keyStore" | "pool" | "secrets">;
 
 /**
  * The secrets that the journal records as destroyed. Entries of the journal that are not applied yet are tolerated
  * here, because their replay may need the acceptance of the loss.
  */
-const destroyedOf = async (installation: LossStores): Promise<ReadonlySet<string>> =>
+const destroyedOf = async (installation: LossParts): Promise<ReadonlySet<string>> =>
   destroyedSecrets(await compareWithJournal({ ...installation, executor: installation.pool }, "start"));
 
 /** @throws state-conflict if no secret is lost. */
-async function countLoss({ pool, secrets }: LossStores, destroyed: ReadonlySet<string>): Promise<LossCounts> {
+async function countLoss({ pool, secrets }: LossParts, destroyed: ReadonlySet<string>): Promise<LossCounts> {
   const loss = await findLoss(pool, secrets, destroyed);
   if (isNothing(loss))
     throw new OperatorError("state-conflict", "The key store has every secret that an event needs: nothing is lost.");
   return loss.counts;
 }
 
-const versionsOf = ({ keyStore, keyEncryption }: KeyStores): Promise<readonly KeyVersion[]> =>
+const versionsOf = ({ keyStore, keyEncryption }: KeyParts): Promise<readonly KeyVersion[]> =>
   listKeyVersions(keyStore, keyEncryption);
 
 function requireKnownKeys(versions: readonly KeyVersion[]): void {

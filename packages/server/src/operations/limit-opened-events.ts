@@ -20,6 +20,8 @@ import {
 } from "./approvals.ts";
 import type { Ports } from "./ports.ts";
 
+type LimitPorts = Ports<ApprovalPorts>;
+
 /** Thrown to roll back the transaction of a read that needs an approval first. */
 class BeyondLimit extends Error {
   readonly operation: ApprovedOperation;
@@ -34,11 +36,7 @@ class BeyondLimit extends Error {
  * Waits for other reads of the person and excludes later ones, because two reads at the same time would not count each
  * other's events.
  */
-export async function lockOpenedEvents(
-  ports: Ports<"config">,
-  transaction: Transaction,
-  caller: Caller,
-): Promise<void> {
+export async function lockOpenedEvents(ports: LimitPorts, transaction: Transaction, caller: Caller): Promise<void> {
   if (!areApprovalsNeeded(ports, caller)) return;
   // guard(drop): parallel reads do not pass the limit together
   await lockPersons(transaction, LOCKS.openedEvents, caller);
@@ -58,7 +56,7 @@ export interface Opening {
  * @throws approval-needed, BeyondLimit
  */
 export async function limitOpenedEvents(
-  ports: Ports<ApprovalPorts>,
+  ports: LimitPorts,
   transaction: Transaction,
   caller: Caller,
   { eventId, case: { case_id, category, scope }, isNamedCase }: Opening,
@@ -98,7 +96,7 @@ const eventsUnder = (opened: readonly OpenedEvent[], approvalId: string | null):
  * Asks for the approval of a read that was beyond the limit. Call it after the transaction of the read was rolled back.
  * @throws approval-needed, or `error` itself if it has another cause
  */
-export function askIfBeyondLimit(ports: Ports<ApprovalPorts>, caller: Caller, error: unknown): Promise<never> {
+export function askIfBeyondLimit(ports: LimitPorts, caller: Caller, error: unknown): Promise<never> {
   if (!(error instanceof BeyondLimit)) throw error;
   const { operation } = error;
   return askForApproval(ports, caller, operation, `the reason of case ${String(operation.parameters["case_id"])}`);

@@ -84,21 +84,21 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
   };
 }
 
-type JournalStores = Omit<ComparisonPorts, "executor">;
+type JournalParts = Omit<ComparisonPorts, "executor">;
 
 /** What an operation uses that compares the database with the journal before it shows events. */
-export type ReplayedPorts = "database" | "pool" | `installation.${keyof JournalStores}`;
+export type ReplayedPorts = "database" | "pool" | `installation.${keyof JournalParts}`;
 
 /**
  * Compares the database with the erasure journal. A restored database could show events that were erased after its
  * backup.
  * @throws replay-needed
  */
-export async function requireReplayedJournal<Stores extends JournalStores>({
+export async function requireReplayedJournal<Parts extends JournalParts>({
   pool: executor,
   database,
   installation: open,
-}: Ports<"database" | "pool"> & { readonly installation: () => Promise<Stores> }): Promise<Stores> {
+}: Ports<"database" | "pool"> & { readonly installation: () => Promise<Parts> }): Promise<Parts> {
   const installation = await open();
   // guard(drop): a restored database shows no event before the replay
   await requireReplayed({ ...installation, executor, database }, "head");

@@ -1,5 +1,5 @@
-import { describeReplayed, recover, type RecoveryPorts, type ReplayedStores } from "../runtime/recover.ts";
-import { type ErasureStores, erasurePorts } from "../runtime/lifecycle-ports.ts";
+import { describeReplayed, recover, type RecoveryParts, type ReplayParts } from "../runtime/recover.ts";
+import { type ErasureParts, erasurePorts } from "../runtime/lifecycle-ports.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
@@ -25,8 +25,8 @@ export const readOverdue: Operation<"readOverdue", "pool"> = async ({ ports: { p
   return { answer, audit: { detail: answer } };
 };
 
-type Stores = ErasureStores & RecoveryPorts & ReplayedStores;
-type RunPorts = "report" | `installation.${keyof Stores}`;
+type Parts = ErasureParts & RecoveryParts & ReplayParts;
+type RunPorts = "report" | `installation.${keyof Parts}`;
 
 export const runRetention: Operation<"runRetention", RunPorts> = async ({ ports, caller }) => {
   const agent = agentOf(caller);
@@ -50,11 +50,7 @@ export const runRetention: Operation<"runRetention", RunPorts> = async ({ ports,
  * Writes the audit entry of a pass.
  * @throws AggregateError with the errors of the pass, and with the error of an audit entry that could not be written.
  */
-async function auditPass(
-  { pool, audit }: Pick<Stores, "audit" | "pool">,
-  agent: Agent,
-  pass: Pass | undefined,
-): Promise<void> {
+async function auditPass({ pool, audit }: Parts, agent: Agent, pass: Pass | undefined): Promise<void> {
   const failed = pass?.failed ?? [];
   const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";
   const detail = { ...pass?.expired, ...(failed.length > 0 && { failed: describeFailed(failed) }) };

@@ -8,7 +8,6 @@ import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import type { Transaction } from "../store/postgres/executor.ts";
 import type { ApprovalPorts } from "./approvals.ts";
-import type { AuditPorts } from "./audit-around.ts";
 import { reasonOf } from "./input.ts";
 import { askIfBeyondLimit, limitOpenedEvents, lockOpenedEvents } from "./limit-opened-events.ts";
 import { openEvent } from "./open-event.ts";
@@ -119,10 +118,7 @@ async function writeEntry(
   });
 }
 
-async function auditDenial(
-  { ports, caller, operation }: EventAccess<AuditPorts>,
-  events: readonly ListedEvent[],
-): Promise<void> {
+async function auditDenial({ ports, caller, operation }: EventAccess, events: readonly ListedEvent[]): Promise<void> {
   const { audit } = await ports.keys();
   for (const { account, event_id } of events) {
     const denied = { ...agentOf(caller), operation, outcome: "denied", account, eventIds: [event_id] };
@@ -132,7 +128,7 @@ async function auditDenial(
 
 /** The named case, which must cover the event, or a new case of this event alone. @throws AdminError */
 async function justify(
-  { ports, caller }: EventAccess<"clock" | "config">,
+  { ports, caller }: EventAccess,
   transaction: Transaction,
   { account, action_id: actionId, event_id: eventId }: ListedEvent,
   { case_id, reason, category, ticket }: Why,

@@ -24,18 +24,18 @@ const CHECKPOINT_KEY_SECRET = "audit checkpoints/1";
 const EXTEND_EVERY_MS = 10_000;
 
 /** What a checkpoint of the log is signed and stored with. */
-export type CheckpointPorts = Pick<
+export type CheckpointParts = Pick<
   Installation,
   "administration" | "audit" | "checkpointSinks" | "clock" | "codec" | "secrets"
 >;
 
 /** The public key of the log; `undefined` if no checkpoint has been signed yet. @throws Unavailable */
-export async function findLogKey(keys: Pick<CheckpointPorts, "codec" | "secrets">): Promise<LogKey | undefined> {
+export async function findLogKey(keys: Pick<CheckpointParts, "codec" | "secrets">): Promise<LogKey | undefined> {
   const seed = await keys.secrets.find(CHECKPOINT_KEY_SECRET);
   return seed && parseLogKey(formatLogKey(originOf(keys.codec.installation), ed25519Key(seed)));
 }
 
-async function sequencerPorts(installation: Omit<CheckpointPorts, "administration">): Promise<SequencerPorts> {
+async function sequencerPorts(installation: Omit<CheckpointParts, "administration">): Promise<SequencerPorts> {
   const { clock, audit, checkpointSinks: sinks, secrets } = installation;
   const key = ed25519Key(await secrets.findOrCreate(CHECKPOINT_KEY_SECRET));
   const publicKey = parseLogKey(formatLogKey(originOf(installation.codec.installation), key));
@@ -47,7 +47,7 @@ async function sequencerPorts(installation: Omit<CheckpointPorts, "administratio
  * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks.
  * @throws audit-log-broken
  */
-export async function checkpointNow(installation: CheckpointPorts): Promise<readonly unknown[]> {
+export async function checkpointNow(installation: CheckpointParts): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);
   const { errors } = await withOwner(installation.administration, async (owner) => {
     await lockSession(owner, LOCKS.auditLog);
@@ -57,7 +57,7 @@ export async function checkpointNow(installation: CheckpointPorts): Promise<read
 }
 
 /** Starts the next epoch of a log whose database was restored. @throws what `startEpoch` throws */
-export async function startEpochNow(installation: CheckpointPorts, order: ReviewOrder): Promise<StartedEpoch> {
+export async function startEpochNow(installation: CheckpointParts, order: ReviewOrder): Promise<StartedEpoch> {
   const ports = await sequencerPorts(installation);
   return withOwner(installation.administration, async (owner) => {
     await lockSession(owner, LOCKS.auditLog);
@@ -65,13 +65,13 @@ export async function startEpochNow(installation: CheckpointPorts, order: Review
   });
 }
 
-type PruningPorts = CheckpointPorts & Pick<Installation, "config" | "database">;
+type PruningParts = CheckpointParts & Pick<Installation, "config" | "database">;
 
 /**
  * Deletes the entries that are older than the retention period of the audit.
  * @returns `undefined` if there are no such entries. @throws errors of a sink
  */
-export async function pruneNow(installation: PruningPorts, agent: Agent): Promise<Pruned | undefined> {
+export async function pruneNow(installation: PruningParts, agent: Agent): Promise<Pruned | undefined> {
   const { administration, audit, config, database } = installation;
   const { retentionMs } = config.audit;
   const { publicKey, sinks } = await sequencerPorts(installation);
@@ -98,7 +98,7 @@ function reportOf({ count, entryId }: Unverified): readonly OperatorError[] {
 export class AuditSequencer extends Loop {
   /** @param onCheckpoint is called with the first checkpoint of each hour. */
   constructor(
-    installation: CheckpointPorts,
+    installation: CheckpointParts,
     watch: AuditWatch,
     onError: OnError,
     onCheckpoint: (note: string) => void,
@@ -117,7 +117,7 @@ export class AuditSequencer extends Loop {
 
 /** @returns errors of sinks, and an error if entries are unverified. */
 function extendWatched(
-  installation: CheckpointPorts,
+  installation: CheckpointParts,
   watch: AuditWatch,
   log: CheckpointSink,
 ): Promise<readonly unknown[]> {

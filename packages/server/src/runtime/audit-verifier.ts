@@ -16,7 +16,7 @@ import { tryLockSession } from "../store/postgres/advisory-locks.ts";
 import { withOwner } from "../store/postgres/database.ts";
 import type { OwnerConnection } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
-import type { CheckpointPorts } from "./audit-log.ts";
+import type { CheckpointParts } from "./audit-log.ts";
 import type { Installation } from "./open-installation.ts";
 import { verifyAuditLog } from "./verify-audit.ts";
 
@@ -25,14 +25,14 @@ const SCHEDULE_EVERY_MS = 60_000;
 const VERIFY_EVERY_MS = 86_400_000;
 
 /** What a worker verifies the log with. */
-export type VerifierPorts = CheckpointPorts & Pick<Installation, "database" | "pool">;
+export type VerifierParts = CheckpointParts & Pick<Installation, "database" | "pool">;
 
 export class AuditVerifier {
-  readonly #installation: VerifierPorts;
+  readonly #installation: VerifierParts;
   readonly #onError: OnError;
   readonly #loops: readonly Loop[];
 
-  constructor(installation: VerifierPorts, onError: OnError) {
+  constructor(installation: VerifierParts, onError: OnError) {
     this.#installation = installation;
     this.#onError = onError;
     const report = (error: unknown): void => onError(error, "verify audit");

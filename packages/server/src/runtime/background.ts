@@ -8,12 +8,12 @@ import { attestationSigner } from "./attestation-signer.ts";
 import { AuditWatch } from "../audit/audit-watch.ts";
 import { Monitor, type Pace } from "../base/dependencies/monitor.ts";
 import { AuditSequencer } from "./audit-log.ts";
-import { AuditVerifier, type VerifierPorts } from "./audit-verifier.ts";
+import { AuditVerifier, type VerifierParts } from "./audit-verifier.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Supervised, type Supervision, superviseDependencies } from "./supervision.ts";
 import { roleOf } from "./served-surfaces.ts";
-import { type ErasureStores, erasurePorts } from "./lifecycle-ports.ts";
+import { type ErasureParts, erasurePorts } from "./lifecycle-ports.ts";
 import type { System } from "./system.ts";
 
 /**
@@ -39,7 +39,7 @@ export interface WorkReports {
   readonly onCheckpoint?: (note: string) => void;
 }
 
-type WorkStores = ErasureStores & VerifierPorts & Pick<System, "dependencies" | "surfaces">;
+type WorkParts = ErasureParts & VerifierParts & Pick<System, "dependencies" | "surfaces">;
 
 /**
  * Starts to watch the audit log. If the process is a worker, also starts retention passes, checkpoints of the audit log,
@@ -47,7 +47,7 @@ type WorkStores = ErasureStores & VerifierPorts & Pick<System, "dependencies" | 
  * @param opened closes them.
  */
 export function startWork(
-  system: WorkStores,
+  system: WorkParts,
   { inspect: replay }: Supervision,
   { retentionPassed: onPass, featuresExtracted: onExtracted, auditWatched: onState }: Metrics,
   { onError, onCheckpoint = () => {} }: WorkReports,

@@ -7,14 +7,14 @@ import type { RetentionOptions } from "../lifecycle/retention-worker.ts";
 import type { Installation } from "./open-installation.ts";
 
 /** The parts of an installation with which an order is recorded. The journal is absent if none is configured. */
-export type OrderStores = Omit<HoldOrderPorts, "journal"> & { readonly journal: ErasureJournal | undefined };
+export type OrderParts = Omit<HoldOrderPorts, "journal"> & { readonly journal: ErasureJournal | undefined };
 
 /**
  * The ports of an order that a restore must not undo. @param watch detects what is appended to the journal. @throws
  * journal-required if no erasure journal is configured.
  */
 export function journalPorts(
-  { clock, codec, keyStore, pseudonymizer, secrets, journal }: OrderStores,
+  { clock, codec, keyStore, pseudonymizer, secrets, journal }: OrderParts,
   watch?: AppendWatch,
 ): HoldOrderPorts {
   if (journal) return { clock, codec, keyStore, pseudonymizer, secrets, journal: watch?.watch(journal) ?? journal };
@@ -26,7 +26,7 @@ export function journalPorts(
 }
 
 /** The parts of an installation with which events are deleted. */
-export type ErasureStores = OrderStores &
+export type ErasureParts = OrderParts &
   Pick<Installation, "audit" | "config" | "featureSealer" | "pool" | "receipts" | "sealer">;
 
 /** The parts that a worker or a command needs to delete events. */
@@ -43,7 +43,7 @@ export function erasurePorts({
   journal,
   codec,
   receipts,
-}: ErasureStores): Omit<RetentionOptions, "database" | "actor" | "signal"> {
+}: ErasureParts): Omit<RetentionOptions, "database" | "actor" | "signal"> {
   const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
   return {
     clock,

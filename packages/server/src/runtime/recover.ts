@@ -7,13 +7,13 @@ import { plural } from "../base/messages/plural.ts";
 import type { Installation } from "./open-installation.ts";
 
 /** The stores that are compared with the journal, and the keys that are then checked. */
-export type RecoveryPorts = Omit<ComparisonPorts, "executor"> &
+export type RecoveryParts = Omit<ComparisonPorts, "executor"> &
   Pick<Installation, "accountKeys" | "database" | "pool" | "secrets">;
 
 /** The stores to which a replay applies entries of the journal. */
-export type ReplayedStores = Omit<ReplayPorts, "executor" | "holdSearch"> & Pick<Installation, "clock" | "pool">;
+export type ReplayParts = Omit<ReplayPorts, "executor" | "holdSearch"> & Pick<Installation, "clock" | "pool">;
 
-export function replayPorts(installation: ReplayedStores): ReplayPorts {
+export function replayPorts(installation: ReplayParts): ReplayPorts {
   return {
     ...installation,
     executor: installation.pool,
@@ -27,7 +27,7 @@ export function replayPorts(installation: ReplayedStores): ReplayPorts {
  * @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
 export async function recover(
-  installation: RecoveryPorts & ReplayedStores,
+  installation: RecoveryParts & ReplayParts,
   ports = replayPorts(installation),
 ): Promise<Replayed> {
   const replayed = await replayJournal(ports, "start");
@@ -41,7 +41,7 @@ export async function recover(
  * next entry. @throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
  * key-store-outdated, Unavailable
  */
-export async function requireRecovered(installation: RecoveryPorts): Promise<Comparison> {
+export async function requireRecovered(installation: RecoveryParts): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;
   const compared = await requireReplayed({ ...installation, executor: pool }, "start");
   await requireKeys(pool, secrets);
@@ -67,7 +67,7 @@ export interface Recovery {
  * @throws replay-needed; what `recover` throws
  */
 export async function openRecovery(
-  installation: RecoveryPorts & ReplayedStores & Pick<Installation, "receipts">,
+  installation: RecoveryParts & ReplayParts & Pick<Installation, "receipts">,
   works: boolean,
 ): Promise<Recovery> {
   if (!works) {

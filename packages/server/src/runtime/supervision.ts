@@ -10,6 +10,7 @@ import { identifyDatabase } from "../store/postgres/database-identity.ts";
 import { PostgresProbe } from "../store/postgres/postgres-probe.ts";
 import { hasOwnerLogin, storeDatabases } from "./connect.ts";
 import { DatabaseComparison } from "./database-comparison.ts";
+import type { RecoveryParts } from "./recover.ts";
 import type { System } from "./system.ts";
 
 /** The pauses between trials of a folder by a write. */
@@ -34,23 +35,9 @@ export interface SupervisionTiming {
 }
 
 /** The parts of a system that are monitored, and what is done when the database was replaced. */
-export type Supervised = Pick<
-  System,
-  | "accountKeys"
-  | "administration"
-  | "checkpointSinks"
-  | "config"
-  | "database"
-  | "dependencies"
-  | "identity"
-  | "journal"
-  | "keyStore"
-  | "partitions"
-  | "pool"
-  | "replay"
-  | "secrets"
-  | "surfaces"
->;
+export type Supervised = RecoveryParts &
+  Pick<System, "administration" | "checkpointSinks" | "config" | "dependencies"> &
+  Pick<System, "identity" | "partitions" | "replay" | "surfaces">;
 
 export function superviseDependencies(
   system: Supervised,

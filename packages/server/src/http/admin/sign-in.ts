@@ -91,7 +91,7 @@ const CODE_BODY = Type.Object(
 
 type StorePorts = Ports<"clock" | "keys.audit" | "monotonic" | "pool">;
 
-interface SignInStores extends StorePorts {
+interface SignInParts extends StorePorts {
   readonly adminSessions: AdminSessions;
 }
 
@@ -158,13 +158,13 @@ async function requireNavigation({ headers }: FastifyRequest): Promise<void> {
   if (destination !== undefined && destination !== "document") throw new AdminError("cross-site");
 }
 
-async function begin({ pool, clock }: SignInStores, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
+async function begin({ pool, clock }: SignInParts, signIn: SignInPorts, attempt: Attempt, reply: FastifyReply) {
   const secret = await beginAttempt(pool, clock, attempt);
   const url = await signIn.provider.authorizationUrl(secretsOf(secret, attempt), attempt.maxAge ?? undefined);
   return reply.header("Set-Cookie", cookieOf(SIGN_IN_COOKIE, secret, ATTEMPT_MS / 1_000)).redirect(url.href, 303);
 }
 
-async function finish(ports: SignInStores, signIn: SignInPorts, request: IncomingMessage, reply: FastifyReply) {
+async function finish(ports: SignInParts, signIn: SignInPorts, request: IncomingMessage, reply: FastifyReply) {
   const { pool, clock } = ports;
   reply.header("Set-Cookie", noCookie(SIGN_IN_COOKIE));
   const [secret, ...others] = cookiesOf(request, SIGN_IN_COOKIE);
@@ -197,7 +197,7 @@ const NO_TIME =
  * @throws AdminError sign-in-refused
  */
 async function mapPerson(
-  { pool, clock, keys }: SignInStores,
+  { pool, clock, keys }: SignInParts,
   { roleFile, rolesClaim }: SignInPorts,
   { identity, claims, authenticatedAt }: SignedIn,
   source: string,
@@ -227,7 +227,7 @@ const SIGN_IN_OPERATION = "session.sign_in";
 
 /** Starts a session with a new id, and ends earlier sessions of the browser. */
 async function openConsole(
-  { pool, clock, keys, adminSessions, source }: SignInStores & { readonly source: string },
+  { pool, clock, keys, adminSessions, source }: SignInParts & { readonly source: string },
   person: SignedInPerson,
   path: string,
   earlier: readonly string[],
@@ -280,7 +280,7 @@ const escaped = (text: string): string =>
 
 /** Gives the command a code through the browser. Only the command can exchange it. */
 async function answerCommand(
-  { pool, clock, adminSessions }: SignInStores,
+  { pool, clock, adminSessions }: SignInParts,
   person: SignedInPerson,
   { redirectUri, state, codeChallenge }: Extract<Destination, { kind: "login" }>,
   reply: FastifyReply,
@@ -293,7 +293,7 @@ async function answerCommand(
 }
 
 async function exchange(
-  { pool, clock, keys, adminSessions, source }: SignInStores & { readonly source: string },
+  { pool, clock, keys, adminSessions, source }: SignInParts & { readonly source: string },
   code: string,
   verifier: string,
 ) {

@@ -29,13 +29,14 @@ export type AdminConnection = Pick<OpenConnection, "pool" | "database" | "admini
  * @throws schema-outdated if the login of the admin API lacks the role. @throws pooler-unsupported
  */
 export async function openAdminConnection(
-  { config, database: shared, administration, dependencies }: OpenConnection,
+  shared: Pick<OpenConnection, "administration" | "config" | "database" | "dependencies">,
   onError: OnError,
   opened: CloseStack,
 ): Promise<AdminConnection> {
+  const { config, administration, dependencies } = shared;
   const dependency = dependencies.get("admin_database");
   const { url: connectionString, pool: max } = config.service.admin.database;
-  const login = connectionString === undefined ? shared : databaseAt(config, "service.admin.database.url");
+  const login = connectionString === undefined ? shared.database : databaseAt(config, "service.admin.database.url");
   const bound = withStatementTimeout(withDeadlineOf(dependency, login, isAway));
   const database = servingOptions(bound, { role: ADMIN_ROLE });
   const pool = openPool(database, { max, onError });

@@ -27,7 +27,10 @@ export interface AdminPorts extends Pick<
 
 type DirectName = Exclude<keyof AdminPorts, "keys" | "installation">;
 
-/** A part that an operation uses: `pool`, or `keys.audit` if it opens the keys, or `installation.journal`. */
+/**
+ * A part that an operation uses: `pool`, or `keys.audit` if it opens the keys, or `installation.journal`.
+ * The names of several parts end in `Ports`; the parts that other functions take end in `Parts`.
+ */
 export type PortName = DirectName | `keys.${keyof Keys}` | `installation.${keyof Installation}`;
 
 type Member<Whole, Prefix extends string, Name> = Name extends `${Prefix}.${infer Key extends keyof Whole & string}`

@@ -10,7 +10,7 @@ import { checkpointSinks } from "./checkpoint-sinks.ts";
 import { type OpenConnection, storeDatabases } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
-export interface Installation extends OpenConnection, Keys {
+export interface Installation extends Omit<OpenConnection, "opened">, Keys {
   /**
    * The journal. Absent if the database is external and no journal is configured. Without a journal, nothing can be
    * erased.

@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/contract/package.json packages/contract/
 COPY packages/admin-api/package.json packages/admin-api/
 COPY packages/features/package.json packages/features/
+COPY packages/scanner/package.json packages/scanner/
 COPY packages/server/package.json packages/server/
 RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --include-workspace-root=false
 # A new volume that is mounted at the copy of this folder gets the owner of the copy.
@@ -20,6 +21,7 @@ COPY package.json LICENSE ./
 COPY packages/contract packages/contract
 COPY packages/admin-api packages/admin-api
 COPY packages/features packages/features
+COPY packages/scanner packages/scanner
 COPY packages/server packages/server
 COPY deploy/vault deploy/vault
 COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures

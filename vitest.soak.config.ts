@@ -27,7 +27,7 @@ export default defineConfig({
             "packages/server/src/http/admin/fuzz.test.ts",
             "packages/server/src/features/exports/many-labels.test.ts",
             "packages/server/src/features/exports/run-export.test.ts",
-            "packages/server/src/ingest/scanner/scanner.test.ts",
+            "packages/scanner/src/scanner.test.ts",
           ],
           globalSetup,
           env: { SOAK },

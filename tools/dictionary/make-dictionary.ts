@@ -6,7 +6,7 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field } from "@device-risk-signals/contract/catalog/declare";
 import { ENVELOPE } from "@device-risk-signals/contract/members";
 import { fullEvent } from "../../bench/src/full-event.ts";
-import { NameTokens } from "../../packages/server/src/store/crypto/name-tokens.ts";
+import { NameTokens } from "../../packages/scanner/src/name-tokens.ts";
 
 export interface Dictionary {
   /** The names that have tokens, in the order of their numbers. */

@@ -31,7 +31,7 @@ export const PACKAGES: readonly MutatedPackage[] = [
   {
     name: "ingest",
     sources: [`${SERVER}/{base/identifiers,ingest,base/json}/*.ts`, ...NO_CODE],
-    tests: [`${SERVER}/{base/identifiers,ingest,base/json}/*.test.ts`],
+    tests: [`${SERVER}/{base/identifiers,ingest,base/json}/*.test.ts`, "packages/scanner/src/scanner.test.ts"],
   },
   {
     name: "crypto",

@@ -21,6 +21,7 @@ const PACKAGES = {
   contract: buildTree,
   "admin-api": buildTree,
   features: buildTree,
+  scanner: buildTree,
   server: buildTree,
   "host-client": buildPackageFiles,
   "react-native": buildPackageFiles,

@@ -11,7 +11,7 @@ import { ROOT, VERSION } from "./manifest.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
-const NAMES = ["contract", "admin-api", "features", "server", "host-client", "react-native"] as const;
+const NAMES = ["contract", "admin-api", "features", "scanner", "server", "host-client", "react-native"] as const;
 /** Packages that are bundled as ESM and CommonJS. The others are ESM only. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-${VERSION}.tgz`);
@@ -91,7 +91,15 @@ it("contract and server can be installed from their tarballs, and drs runs", asy
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional", "--silent"];
   await run(
     "npm",
-    ["install", ...flags, tarballOf("contract"), tarballOf("admin-api"), tarballOf("features"), tarballOf("server")],
+    [
+      "install",
+      ...flags,
+      tarballOf("contract"),
+      tarballOf("admin-api"),
+      tarballOf("features"),
+      tarballOf("scanner"),
+      tarballOf("server"),
+    ],
     options,
   );
   const { stdout } = await run("npx", ["drs", "event", "list", "--help"], options);
@@ -129,7 +137,7 @@ it("the program of the backend guide compiles in strict mode and stores an event
   writeFileSync(join(app, "package.json"), '{"type":"module"}');
   writeFileSync(join(app, "server.ts"), program);
   const options = { cwd: app };
-  const tarballs = ["contract", "admin-api", "features", "server"].map(tarballOf);
+  const tarballs = ["contract", "admin-api", "features", "scanner", "server"].map(tarballOf);
   const others = ["express@5", "@types/express@5", "@types/node@26"];
   await run(
     "npm",

@@ -5,8 +5,8 @@ import { readEvent } from "@device-risk-signals/features/readings";
 import { describe, expect, it } from "vitest";
 import { fullEvent } from "../../../../bench/src/full-event.ts";
 import { unseenEvent } from "../../../../bench/src/unseen-event.ts";
-import { BodyMaker } from "../ingest/scanner/mutated-body.fixture.ts";
-import { type EventScanner, openScanner } from "../ingest/scanner/scanner.ts";
+import { BodyMaker } from "../../../scanner/src/mutated-body.fixture.ts";
+import { type EventScanner, openScanner } from "@device-risk-signals/scanner";
 import { parseEvent } from "./parse-event.ts";
 import { createParserOf, type ParseEvent } from "./read-inputs.ts";
 

@@ -4,11 +4,15 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
+import {
+  type CatalogIndex,
+  type EventScan,
+  type EventScanner,
+  openScanner,
+  renewedScanner,
+} from "@device-risk-signals/scanner";
 import { parseJson } from "../base/json/parse-json.ts";
 import type { OnError } from "../base/ports.ts";
-import type { CatalogIndex } from "../ingest/scanner/catalog-index.ts";
-import { renewedScanner } from "../ingest/scanner/renewed-scanner.ts";
-import { type EventScan, type EventScanner, openScanner } from "../ingest/scanner/scanner.ts";
 import { parseEvent } from "./parse-event.ts";
 
 /** @returns `undefined` where the exact bytes of an event are no object with probes. */

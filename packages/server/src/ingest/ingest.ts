@@ -31,7 +31,7 @@ import { type IngestHeaders, readHeaders } from "./headers.ts";
 import { LimitedTasks } from "./limited-tasks.ts";
 import { type BodyLimits, freeMemory, readBody } from "./read-body.ts";
 import { readScan } from "./read-scan.ts";
-import { createScanBody, type ScanBody } from "./scanner/scan-body.ts";
+import { createScanBody, type ScanBody } from "./scan-body.ts";
 import { scanText, type TextScan } from "../base/json/scan-text.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import { answerCreated, type Retry, resolveDuplicate } from "./resolve-duplicate.ts";

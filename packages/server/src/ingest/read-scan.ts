@@ -1,10 +1,9 @@
 import { parseDateTime, SCHEMA_VERSION, type TransportRequest } from "@device-risk-signals/contract";
 import { type AdoptedFields, departsFromAdopted } from "@device-risk-signals/contract/catalog/adopted";
-import type { ValidRequest } from "./validate.ts";
-import { CAPTURED, type Captured } from "./scanner/catalog-index.ts";
+import { CAPTURED, type Captured, type Scan } from "@device-risk-signals/scanner";
 import { readJson } from "../base/json/read-json.ts";
-import { ScannedProbes, spelledText } from "./scanner/scanned-probes.ts";
-import type { Scan } from "./scanner/scanner.ts";
+import { ScannedProbes, spelledText } from "./scanned-probes.ts";
+import type { ValidRequest } from "./validate.ts";
 
 const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FrameDecompressor, ImmediateContext, ThreadContext } from "./compression-context.ts";
-import { NameTokens, type TokenDecoder, type TokenEncoder } from "./name-tokens.ts";
+import { NameTokens, type TokenDecoder, type TokenEncoder } from "@device-risk-signals/scanner/name-tokens";
 
 interface Dictionary {
   /** The content to which zstd's frames may refer. */

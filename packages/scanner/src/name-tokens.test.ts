@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unseenEvent } from "../../../../../bench/src/unseen-event.ts";
+import { unseenEvent } from "../../../bench/src/unseen-event.ts";
 import { NameTokens } from "./name-tokens.ts";
-import { anyPayload } from "./payloads.fixture.ts";
+import { anyPayload } from "../../server/src/store/crypto/payloads.fixture.ts";
 
 const NAMES = ["a", "isEmulator", "sensorCount", "é", "a name that is longer than sixteen bytes", "prefix", "prefixes"];
 /** So many names that some have a number from 256 on, which needs the second token of a pair. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CAPTURED, type CatalogIndex, defineCatalog, type Member } from "./catalog-index.ts";
+import { type WebAssemblyApi, webAssembly } from "./web-assembly.ts";
 
 /** The result for a body that is certainly valid. Positions count bytes of the body. */
 export interface Scan {
@@ -50,16 +51,6 @@ export interface EventScanner {
   scanEvent(event: Uint8Array): EventScan | undefined;
 }
 
-/** The part of the JavaScript API of WebAssembly that is used here. Node has no types for it. */
-interface WebAssemblyApi {
-  readonly Module: new (bytes: Uint8Array) => CompiledModule;
-  readonly Instance: new (module: CompiledModule) => { readonly exports: Readonly<Record<string, unknown>> };
-}
-export type CompiledModule = object;
-
-/** A runtime without WebAssembly gives `undefined`, and the first use throws a TypeError. */
-const api = (): WebAssemblyApi => (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
-
 /** The exports of `assembly/scanner.ts`. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -86,11 +77,14 @@ const DEPARTURE_WORDS = 5;
 const NO_DEPARTURES = new Uint32Array(0);
 const NO_OUTCOMES = new Uint8Array(0);
 
+/** The module that `npm run generate:scanner` compiled. */
+let compiled: object | undefined;
+
 /**
  * One instance of the compiled scanner. Its memory has a fixed size, and no scan depends on the body of an earlier
  * scan.
  */
-export class WasmScanner implements BodyScanner, EventScanner {
+class WasmScanner implements BodyScanner, EventScanner {
   readonly #exports: Exports;
   readonly #at: Addresses;
   readonly #bytes: Uint8Array;
@@ -99,13 +93,11 @@ export class WasmScanner implements BodyScanner, EventScanner {
   readonly #event: EventScan;
   #contexts = 0;
 
-  /** @throws if the runtime has no WebAssembly with SIMD. */
-  constructor(module: CompiledModule) {
-    const { exports } = new (api().Instance)(module);
-    this.#exports = exports as unknown as Exports;
-    this.#at = Object.fromEntries(
-      ADDRESSES.map((name) => [name, (exports[name] as { readonly value: number }).value]),
-    ) as Addresses;
+  constructor({ Module, Instance }: WebAssemblyApi) {
+    compiled ??= new Module(readFileSync(join(import.meta.dirname, "scanner.wasm")));
+    const exports = new Instance(compiled).exports as Exports & Readonly<Record<keyof Addresses, { value: number }>>;
+    this.#exports = exports;
+    this.#at = Object.fromEntries(ADDRESSES.map((name) => [name, exports[name].value])) as Addresses;
     const { buffer } = this.#exports.memory;
     this.#bytes = new Uint8Array(buffer);
     this.#words = new Uint32Array(buffer);
@@ -171,13 +163,5 @@ export class WasmScanner implements BodyScanner, EventScanner {
   }
 }
 
-let compiled: CompiledModule | undefined;
-
-/** The module that `npm run generate:scanner` compiled. */
-export function compiledScanner(): CompiledModule {
-  compiled ??= new (api().Module)(readFileSync(join(import.meta.dirname, "scanner.wasm")));
-  return compiled;
-}
-
 /** @throws if the runtime has no WebAssembly with SIMD, or the module can't be read. */
-export const openScanner = (): WasmScanner => new WasmScanner(compiledScanner());
+export const openScanner = (): BodyScanner & EventScanner => new WasmScanner(webAssembly() as WebAssemblyApi);

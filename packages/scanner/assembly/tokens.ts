@@ -1,7 +1,7 @@
 /**
  * Replaces each known member name of a JSON text by a token, and replaces tokens by the names again: AssemblyScript,
- * which `npm run generate:scanner` compiles to `src/crypto/tokens.wasm`. The names come from the caller (`define`).
- * `src/crypto/name-tokens.ts` has the format.
+ * which `npm run generate:scanner` compiles to `src/tokens.wasm`. The names come from the caller (`define`).
+ * `src/name-tokens.ts` has the format.
  *
  * Text between tokens is copied unchanged, so the text need not be valid JSON. Memory is laid out by hand and never
  * grows. 64 blanks follow the text, so that a read beyond its end finds no token and no end of a name.

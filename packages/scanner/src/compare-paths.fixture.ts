@@ -1,12 +1,12 @@
 import { pointerOf } from "@device-risk-signals/contract";
 import { adoptFields, type AdoptedFields, NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { expect } from "vitest";
-import type { Covers, EventProbes } from "../../base/ports.ts";
-import { parseText } from "../parse-text.ts";
-import { RejectedRequest } from "../request.ts";
-import { scanText } from "../../base/json/scan-text.ts";
-import { type SentAttributes, validate, type ValidRequest } from "../validate.ts";
-import { readScan } from "../read-scan.ts";
+import type { Covers, EventProbes } from "../../server/src/base/ports.ts";
+import { parseText } from "../../server/src/ingest/parse-text.ts";
+import { RejectedRequest } from "../../server/src/ingest/request.ts";
+import { scanText } from "../../server/src/base/json/scan-text.ts";
+import { type SentAttributes, validate, type ValidRequest } from "../../server/src/ingest/validate.ts";
+import { readScan } from "../../server/src/ingest/read-scan.ts";
 import type { BodyScanner } from "./scanner.ts";
 
 const adoption = adoptFields([

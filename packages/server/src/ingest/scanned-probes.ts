@@ -1,9 +1,8 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Departure, FieldPath } from "@device-risk-signals/contract/catalog/check";
 import type { ProbeOutcomes } from "@device-risk-signals/contract/catalog/outcomes";
-import type { Covers, EventProbes } from "../../base/ports.ts";
-import { CAPTURED, type CatalogIndex } from "./catalog-index.ts";
-import type { Scan } from "./scanner.ts";
+import { CAPTURED, type CatalogIndex, type Scan } from "@device-risk-signals/scanner";
+import type { Covers, EventProbes } from "../base/ports.ts";
 
 const KINDS = [undefined, "unknown-probe", "unknown-field", "wrong-type", "missing-field"] as const;
 const TYPES = ["absent", "string", "number", "boolean", "null", "array", "object"] as const;

@@ -1,6 +1,6 @@
 /**
  * Scans the body of a request in one pass: AssemblyScript, which `npm run generate:scanner` compiles to
- * `src/scanner/scanner.wasm`. It accepts a body only if it can prove that the body is valid: one JSON text in UTF-8
+ * `src/scanner.wasm`. It accepts a body only if it can prove that the body is valid: one JSON text in UTF-8
  * without duplicate names, nested at most 64 levels deep, that follows the wire rules. It accepts no other body, and
  * the caller then asks the slow path, which decides. Names, rules and fields come from the caller (`define`), so that
  * they are written once, in TypeScript.

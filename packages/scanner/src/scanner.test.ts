@@ -1,14 +1,11 @@
-import { adoptFields, NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { describe, expect, it } from "vitest";
-import { fullEvent } from "../../../../../bench/src/full-event.ts";
-import { fullRounds } from "../../../../../e2e/support/soak.ts";
+import { fullEvent } from "../../../bench/src/full-event.ts";
+import { fullRounds } from "../../../e2e/support/soak.ts";
 import { comparePaths, type Verdict } from "./compare-paths.fixture.ts";
 import { bodiesWithOneTokenMore, bodiesWithOneValueChanged, BodyMaker } from "./mutated-body.fixture.ts";
-import { readScan } from "../read-scan.ts";
-import { createScanBody } from "./scan-body.ts";
-import { compiledScanner, WasmScanner } from "./scanner.ts";
+import { openScanner } from "./scanner.ts";
 
-const scanner = new WasmScanner(compiledScanner());
+const scanner = openScanner();
 
 /** Compares both ways to read each body, and counts the verdicts. */
 function compareAll(bodies: Iterable<Buffer>): Record<Verdict, number> {
@@ -76,17 +73,6 @@ describe("the scanner", () => {
     expect(compareAll([...full, departing])).toEqual({ accepted: 51, unsure: 0, rejected: 0 });
   });
 
-  it("leaves an event that departs in an adopted field to the slow path", () => {
-    const adoption = adoptFields([["fonts", "fontsDigest"]]);
-    const body = requestOf(eventOf({ fonts: { status: "success", data: { fontsDigest: 7 } } }));
-    const scan = scanner.scan(body);
-    if (!scan || !adoption.ok) throw new Error("no scan");
-    expect(readScan(scan, body, NOTHING_ADOPTED)?.probes.departures()).toEqual([
-      { kind: "wrong-type", path: ["fonts", "fontsDigest"], found: "number" },
-    ]);
-    expect(readScan(scan, body, adoption.adopted)).toBeUndefined();
-  });
-
   it.each([
     ["is larger than its memory for bodies", { x: "a".repeat(262_144) }],
     ["has more names than its table", Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`n${n}`, n]))],
@@ -107,54 +93,5 @@ describe("the scanner", () => {
     const copy = structuredClone(first);
     scanner.scan(requestOf(eventOf({ novel: { status: "timeout" } })));
     expect(first).toEqual(copy);
-  });
-});
-
-describe("an error of the scanner", () => {
-  const body = requestOf(fullEvent(1, new Date(0)));
-
-  function scanBodyWith(open: () => { scan(): undefined }): {
-    results: string[];
-    errors: unknown[];
-    run: () => unknown;
-  } {
-    const results: string[] = [];
-    const errors: unknown[] = [];
-    const meter = { scanned: (result: string) => void results.push(result) };
-    const scanBody = createScanBody({ meter, onError: (...error) => void errors.push(error) }, open);
-    return { results, errors, run: () => scanBody(body) };
-  }
-
-  it("leaves the body to the slow path, is counted and reported, and makes a new instance scan the next body", () => {
-    let opened = 0;
-    const trap = new Error("unreachable");
-    const { results, errors, run } = scanBodyWith(() => {
-      const isFirst = opened++ === 0;
-      return {
-        scan: () => {
-          if (isFirst) throw trap;
-          return undefined;
-        },
-      };
-    });
-    expect([run(), run(), run()]).toEqual([undefined, undefined, undefined]);
-    expect(results).toEqual(["failed", "unsure", "unsure"]);
-    expect(errors).toEqual([[trap, "scan body"]]);
-    expect(opened).toBe(2);
-  });
-
-  it("ends scanning after several errors, or at once if the runtime can't scan", () => {
-    const failing = scanBodyWith(() => ({
-      scan: () => {
-        throw new Error("unreachable");
-      },
-    }));
-    for (let request = 0; request < 20; request++) failing.run();
-    expect(failing.errors).toHaveLength(8);
-    const unable = scanBodyWith(() => {
-      throw new Error("no SIMD");
-    });
-    for (let request = 0; request < 20; request++) unable.run();
-    expect(unable.errors).toHaveLength(1);
   });
 });

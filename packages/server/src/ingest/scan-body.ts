@@ -1,6 +1,5 @@
-import type { Meter, OnError } from "../../base/ports.ts";
-import { renewedScanner } from "./renewed-scanner.ts";
-import { type BodyScanner, openScanner, type Scan } from "./scanner.ts";
+import { type BodyScanner, openScanner, renewedScanner, type Scan } from "@device-risk-signals/scanner";
+import type { Meter, OnError } from "../base/ports.ts";
 
 export interface ScanBodyPorts {
   readonly meter: Pick<Meter, "scanned">;

@@ -2,7 +2,7 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field } from "@device-risk-signals/contract/catalog/declare";
 import { OUTCOME_ERRORS, SKIPPED_REASONS } from "@device-risk-signals/contract";
-import { fullEvent, Random } from "../../../../../bench/src/full-event.ts";
+import { fullEvent, Random } from "../../../bench/src/full-event.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json } | Spelled;
 

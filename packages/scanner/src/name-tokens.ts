@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type WebAssemblyApi, webAssembly } from "./web-assembly.ts";
 
 /** The values of a name that a token can include. */
 const TOKEN_SUFFIXES = ["", "true,", "false,"];
@@ -49,13 +50,6 @@ interface Exports {
   readonly OUTPUT: { readonly value: number };
   readonly NUMBERS: { readonly value: number };
   readonly numbered: { readonly value: number };
-}
-
-/** The part of the JavaScript API of WebAssembly that is used here. Node has no types for it. */
-interface WebAssemblyApi {
-  readonly validate: (bytes: Uint8Array) => boolean;
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
 }
 
 /**
@@ -207,9 +201,6 @@ class WasmDecoder implements TokenDecoder {
     return Buffer.from(memory.subarray(exports.OUTPUT.value, exports.OUTPUT.value + length));
   }
 }
-
-const webAssembly = (): WebAssemblyApi | undefined =>
-  (globalThis as unknown as { WebAssembly?: WebAssemblyApi }).WebAssembly;
 
 /** A module with one function that uses a vector, `() => i8x16.popcnt(i8x16.splat(0))`. */
 const SMALLEST_SIMD = Buffer.from("0061736d010000000105016000017b030201000a0a0108004100fd0ffd620b", "hex");

@@ -10,7 +10,7 @@ import type {
 
 function permissionText(permission: Permission | undefined): string {
   return Object.entries(permission ?? {})
-    .map(([platform, name]) => `${platform}: ${name}`)
+    .map(([platform, names]) => `${platform}: ${names.replaceAll(/\w+_\w+/g, "`$&`")}`)
     .join("; ");
 }
 
@@ -58,8 +58,7 @@ function row(name: string, field: Field): string {
   const constant = field.constantOn ? ` **Constant on ${field.constantOn.join(", ")}: read it as omitted there.**` : "";
   const cells = [
     `\`${name}\`${field.required ? " (required)" : ""}`,
-    field.type,
-    field.unit ?? "",
+    field.type + (field.unit ? `, ${field.unit}` : ""),
     where,
     field.sensitivity,
     permissionText(field.permission),
@@ -81,8 +80,8 @@ function section(probe: Probe): string {
 
 ${probe.meaning} Platforms: ${probe.platforms.join(", ")}. ${probe.enabledByDefault ? "On by default, after consent." : "Off by default."}
 
-| field | type | unit | platforms | sensitivity | permission | values | meaning |
-| --- | --- | --- | --- | --- | --- | --- | --- |
+| field | type, unit | platforms | sensitivity | permission | values | meaning |
+| --- | --- | --- | --- | --- | --- | --- |
 ${rows(probe.fields).join("\n")}
 `;
 }

@@ -1,19 +1,23 @@
 /**
- * Fills `.pages`, the folder that VitePress reads, with the Markdown files, their pictures, and the page about the HTTP
- * interface.
+ * Fills `.pages`, the folder that VitePress reads, with the home page, the Markdown files and their pictures, and the
+ * pages about the HTTP interfaces.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openapiPage } from "./openapi-page.ts";
-import { COPY_FOLDER, copyOf, PAGES, ROOT } from "./pages.ts";
-
-const OPENAPI = join(ROOT, "packages/contract/schema/openapi.json");
+import { COPY_FOLDER, copyOf, HOME, INTERFACES, PAGES, ROOT } from "./pages.ts";
 
 rmSync(COPY_FOLDER, { recursive: true, force: true });
 for (const page of PAGES) copyPage(page);
-writeFileSync(join(COPY_FOLDER, "openapi.md"), openapiPage(JSON.parse(readFileSync(OPENAPI, "utf8"))));
+// Front matter is YAML, which includes JSON.
+writeFileSync(join(COPY_FOLDER, "index.md"), `---\n${JSON.stringify(HOME)}\n---\n`);
 mkdirSync(join(COPY_FOLDER, "public"));
-cpSync(OPENAPI, join(COPY_FOLDER, "public/openapi.json"));
+for (const { text, name, document } of INTERFACES) {
+  const page = openapiPage(text, `${name}.json`, JSON.parse(readFileSync(join(ROOT, document), "utf8")));
+  writeFileSync(join(COPY_FOLDER, `${name}.md`), page);
+  cpSync(join(ROOT, document), join(COPY_FOLDER, `public/${name}.json`));
+}
+cpSync(join(ROOT, "examples/mobile/docs/inspector.png"), join(COPY_FOLDER, "public/inspector.png"));
 
 function copyPage(page: string): void {
   cpSync(join(ROOT, page), join(COPY_FOLDER, copyOf(page)));

@@ -1,7 +1,8 @@
 import { defineConfig } from "vitepress";
 import { useFileLinks } from "../file-links.ts";
 import { useMermaid } from "../mermaid.ts";
-import { SIDEBAR } from "../pages.ts";
+import { SIDEBAR, WIDE_PAGES } from "../pages.ts";
+import { useTables } from "../tables.ts";
 
 export default defineConfig({
   title: "Device Risk Signals",
@@ -14,7 +15,11 @@ export default defineConfig({
     config: (markdown) => {
       useFileLinks(markdown);
       useMermaid(markdown);
+      useTables(markdown);
     },
+  },
+  transformPageData({ relativePath, frontmatter }) {
+    if (WIDE_PAGES.includes(relativePath)) frontmatter["aside"] = false;
   },
   themeConfig: {
     outline: [2, 3],

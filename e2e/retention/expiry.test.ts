@@ -3,7 +3,7 @@
  * later its idempotency key.
  */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
+import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/run-table.ts";
 import { withClient } from "../../packages/server/src/store/postgres/database.ts";
 import { withChange } from "../support/client.ts";
 import { objects } from "../support/command.ts";

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { partitionSecretName } from "../../packages/server/src/store/crypto/partition-secrets.ts";
-import type { Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
+import type { Expired } from "../../packages/server/src/lifecycle/retention/run-table.ts";
 import { authorized, type Reply, send, transport } from "./client.ts";
 import { objects } from "./command.ts";
 import { secretExists } from "./key-directory.ts";

@@ -1,6 +1,6 @@
 import { type ReceiptPorts, attestErasure, attestExpiry } from "./receipts/attest.ts";
 import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
-import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
+import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasure-table.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import type { DatabaseOptions } from "../store/postgres/database.ts";
@@ -8,9 +8,9 @@ import type { Connection, Executor } from "../store/postgres/executor.ts";
 import { Loop } from "../base/loop.ts";
 import type { OnError } from "../base/ports.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
-import { type HoldState, readHoldState } from "./holds/holds.ts";
-import { type DataRequestCounts, readDataRequestCounts } from "./requests/data-requests.ts";
-import { type Expired, recordRun, readRetentionState, type RetentionState } from "./retention/runs.ts";
+import { type HoldState, readHoldState } from "./holds/hold-table.ts";
+import { type DataRequestCounts, readDataRequestCounts } from "./requests/request-table.ts";
+import { type Expired, recordRun, readRetentionState, type RetentionState } from "./retention/run-table.ts";
 import { type FailedStep, runSteps } from "./retention/steps.ts";
 import { withMaintenanceLock, tryWithMaintenanceLock } from "../store/postgres/maintenance-lock.ts";
 

@@ -11,7 +11,7 @@ import { inTransaction, streamSnapshot } from "../store/postgres/database.ts";
 import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
 import { exportAccount as partsOf } from "../lifecycle/requests/account-export.ts";
-import { findRequest } from "../lifecycle/requests/data-requests.ts";
+import { findRequest } from "../lifecycle/requests/request-table.ts";
 import { findAccountKnowledge } from "../lifecycle/requests/known-account.ts";
 import {
   type Approval,

@@ -3,7 +3,7 @@ import { type AuditRow, listAudit as queryAudit } from "../audit/audit.ts";
 import type { Secrets } from "../store/crypto/secrets.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
 import { REFUSED_PERSON } from "../access/identity/role-mapping.ts";
-import { findErasuresWithReceipts } from "../lifecycle/erasure/erasures.ts";
+import { findErasuresWithReceipts } from "../lifecycle/erasure/erasure-table.ts";
 import { accountSubjects, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
 import { readPurposeIds } from "../purposes/policy-table.ts";
 import type { Operation } from "./operation.ts";

@@ -6,7 +6,7 @@ import {
   closeCase as close,
   listCases as queryCases,
   openCase as open,
-} from "../access/cases/cases.ts";
+} from "../access/cases/case-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { findAttributes } from "../store/events/read-events.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";

@@ -1,6 +1,6 @@
 import { scopeOf } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
-import { addOpenedEvents, type CaseRow, findOpenCase } from "../access/cases/cases.ts";
+import { addOpenedEvents, type CaseRow, findOpenCase } from "../access/cases/case-table.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { compareVersions } from "../features/compare-versions.ts";

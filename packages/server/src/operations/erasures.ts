@@ -11,7 +11,7 @@ import { findLatestApplied } from "../lifecycle/journal/applied-entries.ts";
 import type { KnownEntry } from "../lifecycle/journal/chain.ts";
 import { readWatermark } from "../lifecycle/journal/key-store-watermark.ts";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
-import { type ErasureRow, findErasures, receiptOf, requireSubject } from "../lifecycle/erasure/erasures.ts";
+import { type ErasureRow, findErasures, receiptOf, requireSubject } from "../lifecycle/erasure/erasure-table.ts";
 import {
   accountSubjects,
   type ErasurePlan,

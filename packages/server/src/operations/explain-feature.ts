@@ -5,7 +5,7 @@ import { receivedAtOf } from "../store/events/read-events.ts";
 import { type Decision, type Explanation, explainFeature as explain } from "../features/explain.ts";
 import { revealFeatures } from "../features/feature-rows.ts";
 import type { Caller } from "../access/identity/caller.ts";
-import { findErasuresWithReceipts } from "../lifecycle/erasure/erasures.ts";
+import { findErasuresWithReceipts } from "../lifecycle/erasure/erasure-table.ts";
 import { subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
 import { type AuditPorts, auditNotFound, auditRevealed } from "./audit-around.ts";
 import type { Operation } from "./operation.ts";

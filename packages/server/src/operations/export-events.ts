@@ -1,6 +1,6 @@
 import { type Input, routeOf } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../audit/audit.ts";
-import { type CaseRow, findOpenCase } from "../access/cases/cases.ts";
+import { type CaseRow, findOpenCase } from "../access/cases/case-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { beginEventExport, countSelected, type EventSelection } from "../features/exports/export-events.ts";
 import { agentOf } from "../access/identity/caller.ts";

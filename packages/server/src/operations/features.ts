@@ -3,7 +3,7 @@ import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { personsOfActor } from "../audit/actor-persons.ts";
-import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../access/cases/cases.ts";
+import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../access/cases/case-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import {
   type Adoption,

@@ -11,7 +11,12 @@ import {
   liftAndRecordHold,
   reviewAndRecordHold,
 } from "../lifecycle/holds/hold-orders.ts";
-import { countCovered, type HoldSubject, listHolds as queryHolds, type NewHold } from "../lifecycle/holds/holds.ts";
+import {
+  countCovered,
+  type HoldSubject,
+  listHolds as queryHolds,
+  type NewHold,
+} from "../lifecycle/holds/hold-table.ts";
 import type { OwnerTransaction } from "../store/postgres/executor.ts";
 import { type Approval, type ApprovalPorts, approveByPrivacy, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf, requireFuture, trimmedTextOf } from "./input.ts";

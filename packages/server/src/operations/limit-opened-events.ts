@@ -4,7 +4,7 @@
  */
 import type { ApprovedOperation } from "../access/approvals/approvals.ts";
 import { listOpenedEvents, type OpenedEvent } from "../audit/opened-events.ts";
-import type { CaseRow } from "../access/cases/cases.ts";
+import type { CaseRow } from "../access/cases/case-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import type { Transaction } from "../store/postgres/executor.ts";

@@ -1,6 +1,6 @@
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { findErasureReceipt } from "../lifecycle/erasure/erasures.ts";
-import { findRunReceipt } from "../lifecycle/retention/runs.ts";
+import { findErasureReceipt } from "../lifecycle/erasure/erasure-table.ts";
+import { findRunReceipt } from "../lifecycle/retention/run-table.ts";
 import type { Operation } from "./operation.ts";
 
 export const readReceiptKey: Operation<"readReceiptKey", "keys.receipts"> = async ({ ports }) => {

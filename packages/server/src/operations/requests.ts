@@ -5,7 +5,7 @@ import type { AuditSigner } from "../audit/audit-signer.ts";
 import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
-import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasures.ts";
+import { type ErasureRow, findErasures } from "../lifecycle/erasure/erasure-table.ts";
 import { accountSubjects, planErasure, subjectMac } from "../lifecycle/erasure/plan-erasure.ts";
 import type { Keys } from "../runtime/open-keys.ts";
 import { plural } from "../base/messages/plural.ts";
@@ -21,7 +21,7 @@ import {
   listRequests as queryRequests,
   type RequestOutcome,
   type RequestRow,
-} from "../lifecycle/requests/data-requests.ts";
+} from "../lifecycle/requests/request-table.ts";
 import { findAnswer, needsExport } from "../lifecycle/requests/find-answer.ts";
 import { findAccountKnowledge } from "../lifecycle/requests/known-account.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";

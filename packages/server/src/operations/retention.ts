@@ -3,7 +3,7 @@ import { type ErasureParts, erasurePorts } from "../runtime/lifecycle-ports.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
-import { listRuns, countOverdueRows, readRetentionState } from "../lifecycle/retention/runs.ts";
+import { listRuns, countOverdueRows, readRetentionState } from "../lifecycle/retention/run-table.ts";
 import { describeFailed, errorOf, runSteps } from "../lifecycle/retention/steps.ts";
 import { type Pass, runRetention as runPass } from "../lifecycle/retention-worker.ts";
 import type { Operation } from "./operation.ts";

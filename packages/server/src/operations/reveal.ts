@@ -1,7 +1,7 @@
 /** Opens events for a person, with a case. */
 import type { Input } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../audit/audit.ts";
-import { type CaseRow, openCase, useCase } from "../access/cases/cases.ts";
+import { type CaseRow, openCase, useCase } from "../access/cases/case-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { findAttributes, type ListedEvent, revealEvent } from "../store/events/read-events.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";

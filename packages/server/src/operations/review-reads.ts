@@ -1,6 +1,6 @@
 import { OPENING_OPERATIONS } from "../audit/opened-events.ts";
 import { countReads, countUnverified, DIRECT_USE } from "../audit/review-reads.ts";
-import { listRepeatedReasons, listUnusedCases } from "../access/cases/cases.ts";
+import { listRepeatedReasons, listUnusedCases } from "../access/cases/case-table.ts";
 import type { Operation } from "./operation.ts";
 
 const LIMIT = 1_000;

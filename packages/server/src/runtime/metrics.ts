@@ -3,7 +3,7 @@ import type { FalseCredential } from "../access/identity/false-credentials.ts";
 import type { Dependencies } from "../base/dependencies/dependencies.ts";
 import type { AuditState } from "../audit/audit-watch.ts";
 import type { Extracted } from "../features/extract.ts";
-import { COUNTS, type Expired } from "../lifecycle/retention/runs.ts";
+import { COUNTS, type Expired } from "../lifecycle/retention/run-table.ts";
 import type { PassState } from "../lifecycle/retention-worker.ts";
 import type { Meter } from "../base/ports.ts";
 

@@ -25,7 +25,7 @@ import { type Bounded, boundedBy } from "../base/dependencies/file-calls.ts";
 import { FEATURE_VALUES, Partitions } from "../store/events/partitions.ts";
 import { EntryCodec } from "../lifecycle/journal/entry-codec.ts";
 import { AdminSessions } from "../access/identity/admin-sessions.ts";
-import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
+import { findHoldSecrets } from "../lifecycle/holds/hold-table.ts";
 import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
 import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
 import type { DatabaseOptions } from "../store/postgres/database.ts";

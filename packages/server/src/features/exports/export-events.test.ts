@@ -5,7 +5,7 @@ import type { EventExportManifest } from "@device-risk-signals/admin-api";
 import { objects } from "../../../../../e2e/support/command.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
-import { findOpenCase } from "../../access/cases/cases.ts";
+import { findOpenCase } from "../../access/cases/case-table.ts";
 import { DECIDER } from "../adopt-feature.fixture.ts";
 import { beginEventExport } from "./export-events.ts";
 import { ago, useExports, words } from "./exports.fixture.ts";

@@ -4,7 +4,7 @@ import type { EventExportManifest } from "@device-risk-signals/admin-api";
 import type pg from "pg";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { writeAudit } from "../../audit/audit.ts";
-import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../../access/cases/cases.ts";
+import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../../access/cases/case-table.ts";
 import { openIfReadable } from "../../store/crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import { plural } from "../../base/messages/plural.ts";

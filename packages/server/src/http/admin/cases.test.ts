@@ -11,7 +11,7 @@ import { listAudit } from "../../audit/audit.ts";
 import { insertEntries } from "../../audit/entries.ts";
 import { signOutsideLane } from "../../store/audit-record/lane.ts";
 import { uuidv7 } from "../../base/identifiers/uuidv7.ts";
-import { listHolds } from "../../lifecycle/holds/holds.ts";
+import { listHolds } from "../../lifecycle/holds/hold-table.ts";
 import { runRetention } from "../../lifecycle/retention-worker.ts";
 import { type TokenOptions, useAdminListener } from "./admin-scene.fixture.ts";
 

@@ -5,7 +5,7 @@ import { type AdminRequestError, type Role, ROLE_NAMES, scopeOf } from "@device-
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
-import { placeRestriction } from "../../lifecycle/restrictions/restrictions.ts";
+import { placeRestriction } from "../../lifecycle/restrictions/restriction-table.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 

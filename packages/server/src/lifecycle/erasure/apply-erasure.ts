@@ -1,6 +1,6 @@
 import { deleteActions } from "../../ingest/actions/action-table.ts";
 import { endAuditSecrets } from "../../audit/audit-secrets.ts";
-import { deleteCases } from "../../access/cases/cases.ts";
+import { deleteCases } from "../../access/cases/case-table.ts";
 import { deleteAccountId, markKeysErased, refuseAccount } from "../../store/accounts/accounts.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import { deleteEvents, deleteLedgerRows } from "../../store/events/ledger.ts";
@@ -21,8 +21,8 @@ import {
 } from "../holds/erased-copies.ts";
 import { copyFeaturesOfErasure } from "../holds/copy-held-features.ts";
 import type { CopySealers } from "../holds/move-copies.ts";
-import { endRestrictions } from "../restrictions/restrictions.ts";
-import { addToErasure, type ErasureRecord, insertErasure } from "./erasures.ts";
+import { endRestrictions } from "../restrictions/restriction-table.ts";
+import { addToErasure, type ErasureRecord, insertErasure } from "./erasure-table.ts";
 
 /** Maximum number of events per statement. */
 const BATCH = 5_000;

@@ -4,7 +4,7 @@ import { ensureAccountId } from "../../store/accounts/accounts.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import type { CopySealers } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
-import { findEndingRestrictions } from "../restrictions/restrictions.ts";
+import { findEndingRestrictions } from "../restrictions/restriction-table.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import type { OwnerTransaction, Transaction } from "../../store/postgres/executor.ts";
 import {
@@ -22,7 +22,7 @@ import { composed, queryComposed } from "../../store/postgres/statement.ts";
 import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../journal/journal.ts";
 import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
-import { findErasures, requireSubject } from "./erasures.ts";
+import { findErasures, requireSubject } from "./erasure-table.ts";
 import { lockHolds, lockJournal } from "../../store/postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendEntryPorts, CopySealers {

@@ -7,7 +7,7 @@ import { instant } from "../../store/postgres/instant.ts";
 import { deleteFeaturesOfKey } from "../../features/erase-features.ts";
 import { groupByPartition } from "../../store/events/partition-slices.ts";
 import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
-import { type ErasureRow, findErasures } from "./erasures.ts";
+import { type ErasureRow, findErasures } from "./erasure-table.ts";
 import { insertTombstones, type LedgerRow } from "../../store/events/tombstones.ts";
 import { query, queryRow, sql } from "../../store/postgres/statement.ts";
 

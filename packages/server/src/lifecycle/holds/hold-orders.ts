@@ -24,7 +24,7 @@ import {
   type PlacedHold,
   placeHold,
   reviewHold,
-} from "./holds.ts";
+} from "./hold-table.ts";
 import { renewHoldSecrets } from "./renew-hold-secrets.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
 

@@ -14,7 +14,7 @@ import { memoryJournal } from "../journal/memory-journal.fixture.ts";
 import { inTransactionOn } from "../../store/postgres/database.ts";
 import type { Connection, Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "./copy-held-events.ts";
-import { liftHold, placeHold } from "./holds.ts";
+import { liftHold, placeHold } from "./hold-table.ts";
 import { destroyHoldSecrets } from "./destroy-hold-secrets.ts";
 import { moveCopies } from "./move-copies.ts";
 

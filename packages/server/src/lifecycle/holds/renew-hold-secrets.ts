@@ -3,7 +3,7 @@ import { holdSecretName } from "../../store/crypto/sealer.ts";
 import type { Secrets } from "../../store/crypto/secrets.ts";
 import type { OwnerTransaction } from "../../store/postgres/executor.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
-import { addHoldSecrets, HOLD_SECRET } from "./holds.ts";
+import { addHoldSecrets, HOLD_SECRET } from "./hold-table.ts";
 
 /**
  * Creates a secret with a new id for each of these holds. Their earlier secrets are not used again: they are destroyed

@@ -1,11 +1,11 @@
 import type { Config } from "../../base/config/config.ts";
 import type { Clock } from "../../base/ports.ts";
 import { readPolicyVersion } from "../../purposes/policy-table.ts";
-import type { RunStatement } from "../retention/runs.ts";
+import type { RunStatement } from "../retention/run-table.ts";
 import { listAcceptedSecretLosses } from "../../store/accounts/secret-losses.ts";
 import { findRecalls } from "../../features/exports/recalls.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
-import type { ErasureRow } from "../erasure/erasures.ts";
+import type { ErasureRow } from "../erasure/erasure-table.ts";
 import { listAcceptedEntryLosses, findLatestApplied } from "../journal/applied-entries.ts";
 import { readInstallationId } from "../recovery/installation.ts";
 import type { ReceiptSigner } from "./receipt-signer.ts";

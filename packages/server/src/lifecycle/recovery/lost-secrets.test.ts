@@ -9,7 +9,7 @@ import { partitionSecretName } from "../../store/crypto/partition-secrets.ts";
 import { inTransactionOn } from "../../store/postgres/database.ts";
 import type { OwnerTransaction } from "../../store/postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "../holds/copy-held-events.ts";
-import { placeHold } from "../holds/holds.ts";
+import { placeHold } from "../holds/hold-table.ts";
 import { findLostSecrets, lostInUse } from "./lost-secrets.ts";
 
 const opened = useTestSystem();

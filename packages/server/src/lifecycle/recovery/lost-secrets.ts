@@ -12,7 +12,7 @@ import { accountSecretName, holdSecretName } from "../../store/crypto/sealer.ts"
 import { partitionSecretName } from "../../store/crypto/partition-secrets.ts";
 import type { Secrets } from "../../store/crypto/secrets.ts";
 import { query, sql, type Statement } from "../../store/postgres/statement.ts";
-import { HOLD_SECRET } from "../holds/holds.ts";
+import { HOLD_SECRET } from "../holds/hold-table.ts";
 
 /**
  * Number of newest account keys whose secrets are checked. An older copy of the key store lacks at least the newest

@@ -21,7 +21,7 @@ import { ensureFormerAccountId } from "../../store/accounts/accounts.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import { ErasedSubjectSearch } from "../erasure/erased-subjects.ts";
 import { findIdsToErase } from "../erasure/find-ids-to-erase.ts";
-import { findErasedSecrets } from "../erasure/erasures.ts";
+import { findErasedSecrets } from "../erasure/erasure-table.ts";
 import { type EntryLink, type Link, type LostLink, readChain } from "../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";

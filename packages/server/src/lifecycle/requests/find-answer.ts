@@ -2,9 +2,9 @@
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { findAccountExports } from "../../audit/search-audit.ts";
 import { OperatorError } from "../../base/errors/operator-error.ts";
-import { findErasures } from "../erasure/erasures.ts";
+import { findErasures } from "../erasure/erasure-table.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
-import type { RequestKind, RequestRow } from "./data-requests.ts";
+import type { RequestKind, RequestRow } from "./request-table.ts";
 
 export interface RequestAnswer {
   readonly erasureId?: string | undefined;

@@ -1,7 +1,7 @@
 import { findAccountId, isAccountRefused } from "../../store/accounts/accounts.ts";
 import { isAccountAudited } from "../../audit/search-audit.ts";
-import { wasErased } from "../erasure/erasures.ts";
-import { isRequested } from "./data-requests.ts";
+import { wasErased } from "../erasure/erasure-table.ts";
+import { isRequested } from "./request-table.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 

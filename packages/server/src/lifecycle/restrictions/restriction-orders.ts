@@ -22,7 +22,7 @@ import {
   type NewRestriction,
   type PlacedRestriction,
   placeRestriction,
-} from "./restrictions.ts";
+} from "./restriction-table.ts";
 
 export interface RestrictionOrderPorts {
   readonly clock: Clock;

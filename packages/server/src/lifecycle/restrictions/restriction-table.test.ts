@@ -5,7 +5,7 @@ import { Past } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
 import { listEvents } from "../../store/events/read-events.ts";
-import { placeRestriction } from "./restrictions.ts";
+import { placeRestriction } from "./restriction-table.ts";
 
 const opened = useTestSystem();
 

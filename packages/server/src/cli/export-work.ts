@@ -23,7 +23,7 @@ import {
   requireFeatureExport,
 } from "../features/exports/run-export.ts";
 import { plural } from "../base/messages/plural.ts";
-import { findPurposeCode } from "../purposes/policy-table.ts";
+import { requirePurposeCode } from "../purposes/policy-table.ts";
 import { withJournalApplied } from "./audit-read.ts";
 import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
@@ -86,10 +86,7 @@ export async function run(context: Context, options: RunOptions): Promise<void> 
       )
     : await withReplayed(context, async (installation) => {
         const ports = portsOf(context, installation);
-        const code = await findPurposeCode(installation.pool, purpose);
-        if (code === undefined) {
-          throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-        }
+        const code = await requirePurposeCode(installation.pool, purpose);
         const wanted = { ...order, purpose: code, expiresOn };
         const checked = await prepareExport(ports, wanted, labels, showProgress(context, "checked"));
         return writeExport(out, await beginExport(ports, wanted, labels, checked, agentOf(context)));

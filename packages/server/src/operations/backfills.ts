@@ -9,7 +9,7 @@ import {
 } from "../features/backfill-runs.ts";
 import { agentOf } from "../access/identity/caller.ts";
 import { uuidv7 } from "../base/identifiers/uuidv7.ts";
-import { findPurposeCode } from "../purposes/policy-table.ts";
+import { requirePurposeCode } from "../purposes/policy-table.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { reasonOf } from "./input.ts";
@@ -25,8 +25,7 @@ export const startBackfill: Operation<"startBackfill", StartPorts> = async ({ po
   const reason = reasonOf(input.reason, ports.config);
   const agent = agentOf(caller);
   const { audit } = await ports.keys();
-  const code = await findPurposeCode(ports.pool, purpose);
-  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
+  const code = await requirePurposeCode(ports.pool, purpose);
   const runId = uuidv7(ports.clock.now());
   const answer = await inTransaction(ports.pool, async (transaction) => {
     const layers = await start(transaction, {

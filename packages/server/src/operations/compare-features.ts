@@ -2,11 +2,10 @@ import { scopeOf } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import { addOpenedEvents, type CaseRow, findOpenCase } from "../access/cases/case-table.ts";
 import type { Caller } from "../access/identity/caller.ts";
-import { OperatorError } from "../base/errors/operator-error.ts";
 import { compareVersions } from "../features/compare-versions.ts";
 import { suppressSmall } from "../features/confusion.ts";
 import { findBundles, requireNamedPurpose } from "../features/decisions.ts";
-import { findPurposeCode, readPolicyVersion } from "../purposes/policy-table.ts";
+import { requirePurposeCode, readPolicyVersion } from "../purposes/policy-table.ts";
 import { withOwner } from "../store/postgres/database.ts";
 import { type AuditPorts, auditBegun } from "./audit-around.ts";
 import type { AuditedRead, Operation, OperationCall } from "./operation.ts";
@@ -24,10 +23,7 @@ export const compareFeatures: Operation<
   const { before, after, case_id } = input;
   const { sealer } = await requireReplayedJournal(ports);
   const opened = case_id === undefined ? undefined : await requireOpenCase(call, case_id);
-  const purpose = await findPurposeCode(ports.pool, input.purpose);
-  if (purpose === undefined) {
-    throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-  }
+  const purpose = await requirePurposeCode(ports.pool, input.purpose);
   const [beforeBundle, afterBundle] = [
     await findBundles(ports.pool, [before]),
     await findBundles(ports.pool, [after]),

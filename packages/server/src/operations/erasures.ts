@@ -24,7 +24,7 @@ import { acceptLoss, requireLoss } from "../lifecycle/recovery/accept-loss.ts";
 import { type Comparison, findKnownEntries } from "../lifecycle/recovery/compare-with-journal.ts";
 import { destroyedSecrets, refusingLost } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { finishErasuresNow } from "../lifecycle/retention-worker.ts";
-import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
+import { requirePurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { type ApprovalPorts, approveEvents } from "./approvals.ts";
@@ -262,9 +262,7 @@ async function subjectOf(executor: Executor, input: Subject): Promise<ErasureSub
   if (action_id !== undefined) return { kind: "action", actionId: action_id };
   if (event_id !== undefined) return { kind: "event", eventId: event_id };
   if (purpose === undefined) return { kind: "account", account: account ?? "" };
-  const code = await findPurposeCode(executor, purpose);
-  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-  return { kind: "purpose", account: account ?? "", purpose: code };
+  return { kind: "purpose", account: account ?? "", purpose: await requirePurposeCode(executor, purpose) };
 }
 
 async function macsOf(

@@ -1,7 +1,6 @@
 /** Exports of features for training, and recalls of exported rows. */
 import type { Answer, ExportManifest, ExportRecord, Input } from "@device-risk-signals/admin-api";
 import type { Installation } from "../runtime/open-installation.ts";
-import { OperatorError } from "../base/errors/operator-error.ts";
 import type { LabelSource } from "../features/exports/check-labels.ts";
 import { acknowledgeOpenRecalls } from "../features/exports/acknowledge-recalls.ts";
 import type { ExportPart } from "../features/exports/export-parts.ts";
@@ -18,7 +17,7 @@ import {
 } from "../features/exports/run-export.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { plural } from "../base/messages/plural.ts";
-import { findPurposeCode } from "../purposes/policy-table.ts";
+import { requirePurposeCode } from "../purposes/policy-table.ts";
 import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
 import { reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
@@ -40,8 +39,7 @@ export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = a
   const recipient = trimmedTextOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", expiresOn, ports.clock);
   const exporting = portsOf(ports, await requireReplayedJournal(ports));
-  const purpose = await findPurposeCode(ports.pool, id);
-  if (purpose === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
+  const purpose = await requirePurposeCode(ports.pool, id);
   const order = { purpose, features, clock, format, recipient, reason, expiresOn };
   const source = sourceOf(input.labels);
   const labels = await prepareExport(exporting, order, source);

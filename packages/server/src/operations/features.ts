@@ -26,7 +26,7 @@ import { isPending, type ListedFeatures, listFeatures, openListed } from "../fea
 import { requirePublishedInputs } from "../features/accepted-inputs.ts";
 import { requireFixtures, requireForm, requireLoadable, requireRunnable } from "../features/require-runnable.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
-import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../purposes/policy-table.ts";
+import { requirePurposeCode, readPolicyVersion, readPurposeIds } from "../purposes/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
@@ -204,9 +204,7 @@ const shownEvidence = ({ coverage, refused, ...evidence }: Evidence): Answer<"ad
 });
 
 async function requirePurpose({ pool }: Ports<"pool">, id: string): Promise<Adoption["purpose"]> {
-  const code = await findPurposeCode(pool, id);
-  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-  return { code, id };
+  return { code: await requirePurposeCode(pool, id), id };
 }
 
 export const listFeatureDecisions: Operation<"listFeatureDecisions", "pool"> = async ({ ports, input }) => {

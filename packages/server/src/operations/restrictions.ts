@@ -8,11 +8,10 @@ import { findRequest } from "../lifecycle/requests/request-table.ts";
 import {
   liftAndRecordRestriction,
   placeAndRecordRestriction,
-  type RestrictionOrder,
   type RestrictionOrderPorts,
 } from "../lifecycle/restrictions/restriction-orders.ts";
 import { listRestrictions as queryRestrictions } from "../lifecycle/restrictions/restriction-table.ts";
-import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
+import { requirePurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
 import type { Pseudonymizer } from "../store/crypto/pseudonymizer.ts";
 import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
 import { auditedDryRun, invalid, reasonOf, trimmedTextOf } from "./input.ts";
@@ -39,7 +38,7 @@ export const listRestrictions: Operation<"listRestrictions", ListPorts> = async 
 type ChangePorts = "config" | OrderPorts;
 
 export const addRestriction: Operation<"addRestriction", ChangePorts> = async ({ ports, caller, input }) => {
-  const { account, article, request_id: requestId, dry_run: isDryRun = false } = input;
+  const { account, purpose: id, article, request_id: requestId, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   const approver = input.approver === undefined ? undefined : trimmedTextOf("body/approver", input.approver);
   if (approver === undefined && requestId === undefined) {
@@ -49,10 +48,10 @@ export const addRestriction: Operation<"addRestriction", ChangePorts> = async ({
   const answer = await inRestrictionOrder(ports, isDryRun, async (owner, audit, orderPorts) => {
     await requireKnown(owner, orderPorts.pseudonymizer, account);
     await requireRequest(owner, input);
-    const purpose = await findPurpose(owner, input.purpose);
+    const purpose = id === undefined ? undefined : { id, code: await requirePurposeCode(owner, id) };
     const order = { account, article, reason, approver, requestId, purpose, actor: agent.actor };
     const placed = await placeAndRecordRestriction(owner, orderPorts, order);
-    const detail = { ...placed, article, purpose: input.purpose, approver, request_id: requestId };
+    const detail = { ...placed, article, purpose: id, approver, request_id: requestId };
     await writeAudit(owner, audit, {
       ...agent,
       operation: "restriction.add",
@@ -91,13 +90,6 @@ async function requireRequest(executor: Executor, { account, article, request_id
 }
 
 type Asked = Input<"addRestriction">;
-
-async function findPurpose(executor: Executor, id: string | undefined): Promise<RestrictionOrder["purpose"]> {
-  if (id === undefined) return undefined;
-  const code = await findPurposeCode(executor, id);
-  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-  return { id, code };
-}
 
 export const liftRestriction: Operation<"liftRestriction", "clock" | ChangePorts> = async ({
   ports,

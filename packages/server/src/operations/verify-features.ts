@@ -5,7 +5,7 @@ import { listLayers } from "../features/decisions.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { verifyPrograms } from "../features/verify-programs.ts";
 import { NOTHING_VERIFIED, slowTimeOf, sumOf, type Verified, verifyValues } from "../features/verify-values.ts";
-import { findPurposeCode } from "../purposes/policy-table.ts";
+import { requirePurposeCode } from "../purposes/policy-table.ts";
 import { withOwner } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { type AuditPorts, auditNotFound } from "./audit-around.ts";
@@ -100,10 +100,7 @@ async function filterOf(
   { pool }: Ports<"pool">,
   { from, to, purpose }: Input<"verifyFeatures">,
 ): Promise<{ from?: number; to?: number; purpose?: number }> {
-  const code = purpose === undefined ? undefined : await findPurposeCode(pool, purpose);
-  if (purpose !== undefined && code === undefined) {
-    throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-  }
+  const code = purpose === undefined ? undefined : await requirePurposeCode(pool, purpose);
   return {
     ...(from !== undefined && { from: Date.parse(from) }),
     ...(to !== undefined && { to: Date.parse(to) }),

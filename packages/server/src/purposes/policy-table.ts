@@ -117,6 +117,16 @@ export async function findPurposeCode(executor: Executor, id: string): Promise<n
   return (await query(executor, FIND_PURPOSE_CODE, [id])).rows[0]?.code;
 }
 
+/** @throws not-found */
+export async function requirePurposeCode(executor: Executor, id: string): Promise<number> {
+  const code = await findPurposeCode(executor, id);
+  if (code !== undefined) return code;
+  throw new OperatorError(
+    "not-found",
+    `Unknown purpose ${JSON.stringify(id)}. Run drs purpose list to see the purposes.`,
+  );
+}
+
 /** One change of a policy. */
 export type Change =
   | {

@@ -33,6 +33,8 @@ export interface Agent {
   readonly breakGlass?: boolean;
   /** The source address of the request, which the entry has in its sealed detail. */
   readonly source?: string;
+  /** The reason. It is sealed like `detail`, so that an erasure of the account makes both unreadable after a time. */
+  readonly reason?: string;
 }
 
 /** The audit entry of one operation of a person or a program. */
@@ -41,8 +43,6 @@ export interface AuditEntry extends Agent {
   readonly outcome: string;
   readonly account?: string;
   readonly eventIds?: readonly string[];
-  /** The reason. It is sealed like `detail`, so that an erasure of the account makes both unreadable after a time. */
-  readonly reason?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
   /**
    * Texts in the clear by which the server searches entries, such as ids and keyed MACs. Readers see them as a part of

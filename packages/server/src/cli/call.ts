@@ -57,7 +57,8 @@ export const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Ac
 
 function onDatabase(context: Context, ports: AdminPorts): Call {
   const agent = agentOf(context);
-  const caller: Caller = { ...agent, person: agent.actor, roles: [] };
+  const { includeRestricted = false } = context;
+  const caller: Caller = { ...agent, person: agent.actor, roles: [], includeRestricted };
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
     requireBreakGlassForCall(context, id, input as object);

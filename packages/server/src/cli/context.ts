@@ -22,6 +22,10 @@ export interface Context extends LoginSource {
   readonly isTerminal: boolean;
   /** Whether the command opens payloads or destroys data on an external database, without the admin API. */
   readonly isBreakGlass?: boolean;
+  /** The reason of a read on the database, which its audit entries have. */
+  readonly reason?: string;
+  /** Whether a read on the database includes events that are excluded from analysis. */
+  readonly includeRestricted?: boolean;
   /** Opens a page in the user's browser, if there is one. */
   readonly openBrowser?: (url: string) => void;
   /** Asks the person at the terminal; absent if standard input is not a terminal. */
@@ -103,9 +107,14 @@ export function withInstallation<T>(
 }
 
 /** The operating system's user as the agent of audit entries, for a command on the database itself. */
-export function agentOf({ environment, isBreakGlass = false }: Context): Agent {
+export function agentOf({ environment, isBreakGlass = false, reason }: Context): Agent {
   const actor = describeOperator(readSystemIdentity(), environment["SUDO_USER"]);
-  return { actor, via: "direct", ...(isBreakGlass && { breakGlass: true }) };
+  return {
+    actor,
+    via: "direct",
+    ...(isBreakGlass && { breakGlass: true }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 /** Prints one line. Characters that could control a terminal or start another line are shown as escapes. */

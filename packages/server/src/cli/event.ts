@@ -1,21 +1,25 @@
 import { CATEGORIES, type Event } from "@device-risk-signals/admin-api";
-import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, printJson, printRows, writeExact } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
 import { timelineCommand } from "./event-timeline.ts";
-import { getOnDatabase, type Listing, listOnDatabase, type Reading } from "./events-on-database.ts";
-import { listThroughApi } from "./list-events.ts";
 import { findLogin } from "./login.ts";
-import { account, count, example, name, ticket, uuid } from "./options.ts";
+import { example, ticket, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
+import { routeList } from "./route-command.ts";
 import { whyOf, type WhyOptions } from "./why.ts";
 
-const INCLUDE_RESTRICTED = "also events that are excluded from analysis";
+const INCLUDE_RESTRICTED = "also events that are excluded from analysis; only on the database";
+
+interface Reading {
+  readonly includeRestricted?: boolean;
+  readonly reason?: string;
+}
 
 interface GetOptions extends Reading, WhyOptions, BreakGlassOptions {
+  readonly raw?: boolean;
   readonly json?: boolean;
 }
 
@@ -53,63 +57,52 @@ export function eventCommand(context: Context): Command {
         self.error("error: --raw needs --reason or --case: every raw read is audited with its reason");
       }
       if (!options.raw && ofCase !== undefined) self.error(`error: --${ofCase} needs --raw`);
-      requireReason(options, self);
-      const show = (event: Event): void => printAttributes(context, event, options.json ?? false);
-      const isRemote = findLogin(context) !== undefined;
-      const opening = options.raw ? requireBreakGlass(context, options) : context;
-      if (!isRemote && ofCase === undefined) return getOnDatabase(opening, event_id, options, show);
-      refuseRestricted(options, self);
-      if (!options.raw) return show(await call(context, "readEvent", { event_id }));
-      return writeExact(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
+      const reading = contextOf(context, options, self);
+      if (options.raw) {
+        const opening = requireBreakGlass(reading, options);
+        return writeExact(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
+      }
+      printAttributes(context, await call(reading, "readEvent", { event_id }), options.json ?? false);
     });
 
-  command
-    .command("list")
-    .description("List events by account, action, action type or SDK version. Audited.")
-    .option("--account <account>", "of this account", account)
-    .option("--action <id>", "of this action", name("an action id", LIMITS.actionId))
-    .option("--action-type <type>", "of this action type", name("an action type", LIMITS.actionType))
-    .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
-    .option("--include-restricted", INCLUDE_RESTRICTED)
-    .option("--reason <text>", "why; required with --include-restricted", reasonReader(context))
-    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 50)
-    .option("--after <event-id>", "continue after this event", uuid)
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", example("drs event list --account customer-1 --limit 10 --json"))
-    .action(async ({ json = false, ...listing }: Listing & { readonly json?: boolean }, self: Command) => {
-      requireReason(listing, self);
-      const collected: Event[] = [];
-      const take = (page: readonly Event[]): void => {
-        if (json) for (const row of page) printJson(context, row);
-        else collected.push(...page);
-      };
-      if (findLogin(context)) {
-        refuseRestricted(listing, self);
-        await listThroughApi(context, listing, take);
-      } else await listOnDatabase(context, listing, take);
-      if (!json) printRows(context, collected.map(columnsOf), false, "No events.");
-    });
-
+  command.addCommand(listCommand(context));
   command.addCommand(compareCommand(context));
   command.addCommand(timelineCommand(context));
   return command;
 }
 
-/**
- * Only a few reasons allow a read of restricted events (GDPR, article 18 (2)), so each read must state one for the
- * audit.
- */
-function requireReason({ includeRestricted, reason }: Reading, self: Command): void {
-  // guard(false): a read of restricted events has a reason
-  if (includeRestricted && reason === undefined) self.error("error: --include-restricted needs --reason");
-}
+const listCommand = (context: Context): Command =>
+  routeList(context, {
+    name: "list",
+    route: "listEvents",
+    help: "List events by account, action, action type or SDK version. Audited.",
+    examples: ["drs event list --account customer-1 --limit 10 --json"],
+    rows: "events",
+    empty: "No events.",
+    columns: columnsOf,
+    limit: 50,
+    options: {
+      account: "of this account",
+      action_id: { flags: "--action <id>", help: "of this action" },
+      action_type: { flags: "--action-type <type>", help: "of this action type" },
+      sdk_version: { flags: "--sdk-version <version>", help: "of this SDK version" },
+      after: { flags: "--after <event-id>", help: "continue after this event", read: uuid },
+    },
+    contextOf: (options: Reading, self) => contextOf(context, options, self),
+  })
+    .option("--include-restricted", INCLUDE_RESTRICTED)
+    .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));
 
 /**
- * Rejects `--include-restricted` for reads through the admin API or with a case. Through the admin API, the role
- * `privacy` sees the attributes of restricted events. No operation of the admin API opens a restricted event.
+ * The context of a read. Only a few reasons allow a read of restricted events (GDPR, article 18 (2)), so each states one
+ * for the audit. Through the admin API, the role `privacy` sees the attributes of restricted events, and no operation
+ * opens one.
  */
-function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
-  if (includeRestricted) self.error("error: --include-restricted works only on the database, and not with --case");
+function contextOf(context: Context, { includeRestricted = false, reason }: Reading, self: Command): Context {
+  // guard(false): a read of restricted events has a reason
+  if (includeRestricted && reason === undefined) self.error("error: --include-restricted needs --reason");
+  if (includeRestricted && findLogin(context)) self.error("error: --include-restricted works only on the database");
+  return { ...context, includeRestricted, ...(reason !== undefined && { reason }) };
 }
 
 function printAttributes(context: Context, event: Event, json: boolean): void {

@@ -22,12 +22,12 @@ import {
   repeatExport,
   requireFeatureExport,
 } from "../features/exports/run-export.ts";
+import { portsOn, requireReplayedJournal } from "../operations/ports.ts";
 import { plural } from "../base/messages/plural.ts";
 import { requirePurposeCode } from "../purposes/policy-table.ts";
-import { withJournalApplied } from "./audit-read.ts";
 import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
-import { agentOf, type Context, print, printJson } from "./context.ts";
+import { agentOf, type Context, print, printJson, withConnection } from "./context.ts";
 import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 import { type PageOptions, printList } from "./pages.ts";
@@ -211,9 +211,9 @@ export async function acknowledge(context: Context, id: string, { reason }: Ackn
   print(context, `Acknowledged: ${plural(acknowledged, "recall")}.`);
 }
 
-/** Runs the work of an export only if the database has applied the journal: see `withJournalApplied`. */
+/** Runs the work of an export only if the database has applied every entry of the journal. */
 const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
-  withJournalApplied(context, work, "change");
+  withConnection(context, "change", async (connection) => work(await requireReplayedJournal(portsOn(connection))));
 
 /** Writes the file that an operation of the admin API returns. */
 const writeAnswer = <Manifest extends ExportManifest>(

@@ -64,6 +64,10 @@ export interface RouteList<Id extends RouteId> extends Described<Id> {
   readonly columns?: (row: never) => object;
   /** Default of `--limit`; 0 = no limit. */
   readonly limit?: number;
+  /** Says why the list ends with this page, if it does. A list without a limit continues. */
+  readonly end?: (answer: Answer<Id>) => string | undefined;
+  /** The context of the calls. Default: that of the command. */
+  readonly contextOf?: (options: never, command: Command) => Context;
 }
 
 /** A group of commands. */
@@ -155,7 +159,7 @@ interface IdOrPerson {
 }
 
 export function routeList<const Id extends RouteId>(context: Context, described: RouteList<Id>): Command {
-  const { route: id, rows, empty, columns, limit = 0 } = described;
+  const { route: id, rows, empty, columns, limit = 0, end, contextOf } = described;
   const route: Route = routeOf(id);
   const { command, valuesOf } = begin(context, described);
   const hasPages = "limit" in membersOf(route);
@@ -163,18 +167,19 @@ export function routeList<const Id extends RouteId>(context: Context, described:
   command.option("--json", "print one JSON object per line");
   const shownOf = (found: readonly object[], json: boolean): readonly object[] =>
     json || !columns ? found : found.map((row) => columns(row as never));
-  return command.action(async (options: PageOptions & Readonly<Record<string, unknown>>) => {
+  return command.action(async (options: PageOptions & Readonly<Record<string, unknown>>, self: Command) => {
     const { json = false } = options;
-    await withCalls(context, route.access, async (call) => {
+    await withCalls(contextOf?.(options as never, self) ?? context, route.access, async (call) => {
       const read = async (
         position: object,
       ): Promise<{ readonly rows: readonly object[]; readonly next: string | null }> => {
-        const answer = (await call(id, { ...valuesOf(options), ...position } as Input<Id>)) as Readonly<
-          Record<string, unknown>
-        >;
+        const answer = await call(id, { ...valuesOf(options), ...position } as Input<Id>);
+        const { [rows]: found, next = null } = answer as Readonly<Record<string, unknown>>;
+        const ended = options.limit === 0 ? undefined : end?.(answer);
+        if (ended !== undefined) context.stderr.write(`${ended}\n`);
         return {
-          rows: shownOf(answer[rows] as readonly object[], json),
-          next: (answer["next"] ?? null) as string | null,
+          rows: shownOf(found as readonly object[], json),
+          next: ended === undefined ? (next as string | null) : null,
         };
       };
       if (hasPages) await printPages(context, read, options, empty);
@@ -189,7 +194,7 @@ export const HOURS = {
   to: { flags: "--to <time>", help: "only hours that begin before this time" },
 } as const;
 
-/** Members that other options stand for. */
+/** Members that have an option only if the command describes one. */
 const OF_PAGES = new Set(["limit", "after"]);
 
 /** Begins a command with the options of the route. `valuesOf` turns their values into members of the input. */
@@ -205,8 +210,9 @@ function begin<Id extends RouteId>(
     .addHelpText("after", example(...examples));
   const attributes = new Map<string, string>();
   for (const [member, schema] of Object.entries(membersOf(route))) {
-    if (member === argument || OF_PAGES.has(member)) continue;
-    const option = optionOf(context, member, schema, (options as Readonly<Record<string, Given | string>>)[member]);
+    const given = (options as Readonly<Record<string, Given | string>>)[member];
+    if (member === argument || (OF_PAGES.has(member) && given === undefined)) continue;
+    const option = optionOf(context, member, schema, given);
     if (required.has(member) && option.defaultValue === undefined) option.makeOptionMandatory();
     attributes.set(option.attributeName(), member);
     command.addOption(option);

@@ -2,6 +2,7 @@ import type { Answer, Event, Input, Scope } from "@device-risk-signals/admin-api
 import { type Found, findEvents, isIndexed } from "../store/events/find-events.ts";
 import { type EventFilter, type ListedEvent, listEvents as queryEvents } from "../store/events/read-events.ts";
 import type { Executor } from "../store/postgres/executor.ts";
+import type { Caller } from "../access/identity/caller.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
 import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
 import { compareObservations } from "./compare-observations.ts";
@@ -9,7 +10,7 @@ import type { Operation, OperationCall } from "./operation.ts";
 import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { refusedNames } from "./pseudonyms.ts";
-import { type EventPorts, requireEvent, reveal, type RevealPorts, seesRestricted } from "./reveal.ts";
+import { detailOf, type EventPorts, requireEvent, reveal, type RevealPorts, seesRestricted } from "./reveal.ts";
 import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
@@ -39,7 +40,7 @@ export const listEvents: Operation<"listEvents", ListPorts> = async ({ ports, ca
     },
     audit: {
       ...(input.account !== undefined && { account: input.account }),
-      detail: { filter: shownFilter(input), limit, count: foundPage.events.length },
+      detail: { filter: shownFilter(input, caller), limit, count: foundPage.events.length },
     },
   };
 };
@@ -56,10 +57,11 @@ async function findPage(
 }
 
 export const readEvent: Operation<"readEvent", EventPorts | ShownPorts> = async ({ ports, caller, scope, input }) => {
-  const access = { ports, caller, operation: "event.read", includeRestricted: seesRestricted(caller) };
-  const event = await requireEvent(access, input.event_id);
+  const access = { ports, caller, operation: "event.read" };
+  const event = await requireEvent(access, input.event_id, seesRestricted(caller));
   const [answer] = await shown(ports, [event], scope);
-  return { answer: answer as Event, audit: { account: event.account, eventIds: [event.event_id] } };
+  const audit = { account: event.account, eventIds: [event.event_id], ...detailOf(caller, event) };
+  return { answer: answer as Event, audit };
 };
 
 export const readExactEvent: Operation<"readExactEvent", RevealPorts> = async ({ ports, caller, input }) => {
@@ -145,8 +147,9 @@ async function purposeCode(pool: Executor, id: string): Promise<number> {
 }
 
 /** The filter for the detail of the audit entry, without the account and the limit, which the entry has elsewhere. */
-function shownFilter(input: ListInput): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(input).filter(([name]) => name !== "account" && name !== "limit"));
+function shownFilter(input: ListInput, { includeRestricted = false }: Caller): Readonly<Record<string, unknown>> {
+  const filter = Object.entries(input).filter(([name]) => name !== "account" && name !== "limit");
+  return { ...Object.fromEntries(filter), ...(includeRestricted && { include_restricted: true }) };
 }
 
 type ShownPorts = "keys.pseudonymizer" | "pool";

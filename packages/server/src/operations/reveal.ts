@@ -3,7 +3,7 @@ import type { Input } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../audit/audit.ts";
 import { type CaseRow, openCase, useCase } from "../access/cases/case-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { findAttributes, type ListedEvent, revealEvent } from "../store/events/read-events.ts";
+import { findAttributes, findEvent, type ListedEvent, revealEvent } from "../store/events/read-events.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import type { Transaction } from "../store/postgres/executor.ts";
@@ -28,25 +28,33 @@ export interface EventAccess<Name extends PortName = RevealPorts> {
 }
 
 /** The privacy role sees the attributes of restricted events. No role opens such an event. */
-export const seesRestricted = ({ roles }: Pick<Caller, "roles">): boolean => roles.includes("privacy");
+export const seesRestricted = ({ roles, includeRestricted = false }: Caller): boolean =>
+  includeRestricted || roles.includes("privacy");
 
-/** @throws not-found */
+/** What the audit entry of a command on the database says if the command also reads restricted events. */
+export const detailOf = (
+  { includeRestricted = false }: Caller,
+  event?: ListedEvent,
+): { readonly detail?: Readonly<Record<string, unknown>> } =>
+  includeRestricted ? { detail: { include_restricted: true, restricted: event?.restricted } } : {};
+
+/**
+ * @param includeRestricted by default only for a command on the database that asks for restricted events.
+ * @throws not-found. The message of a restricted event is that of an event which does not exist.
+ */
 export async function requireEvent(
-  {
-    ports,
-    caller,
-    operation,
-    includeRestricted = false,
-  }: EventAccess<EventPorts> & { readonly includeRestricted?: boolean },
+  { ports, caller, operation }: EventAccess<EventPorts>,
   id: string,
+  includeRestricted = caller.includeRestricted ?? false,
 ): Promise<ListedEvent> {
   await requireReplayedJournal(ports);
   const eventId = id.toLowerCase();
   const event = await findAttributes(ports.pool, eventId, { includeRestricted });
   if (event) return event;
-  const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId] };
+  const entry = { ...agentOf(caller), operation, outcome: "not-found", eventIds: [eventId], ...detailOf(caller) };
   await writeAudit(ports.pool, (await ports.keys()).audit, entry);
-  throw new OperatorError("not-found", `There is no event ${eventId}.`);
+  const otherwise = includeRestricted ? "" : ", or it is restricted";
+  throw new OperatorError("not-found", `There is no event ${eventId}${otherwise}.`);
 }
 
 /** The case of a read; or the category, reason and ticket of the cases that the read opens, one for each event. */
@@ -85,7 +93,9 @@ export async function reveal<const Events extends readonly ListedEvent[]>(
   const revealed: RevealedEvent[] = [];
   for (const [index, event] of events.entries()) {
     const entryId = entryIds[index] as string;
-    const stored = await revealEvent(ports.pool, entryId, event);
+    const stored = access.caller.includeRestricted
+      ? await findEvent(ports.pool, event.event_id, { includeRestricted: true })
+      : await revealEvent(ports.pool, entryId, event);
     if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
     revealed.push({ exact: await openEvent(keys, ports.pool, stored), entryId, event });
   }
@@ -115,6 +125,7 @@ async function writeEntry(
     ...(approvalId !== undefined && { approvalId }),
     account: event.account,
     eventIds: [event.event_id],
+    ...detailOf(caller, event),
   });
 }
 

@@ -15,6 +15,11 @@ export interface Caller extends Agent {
   readonly session?: CallerSession;
   /** The id of the admin token; absent for a session and for a command on the database. */
   readonly tokenId?: string;
+  /**
+   * Whether a command on the database also reads events that are excluded from analysis. Through the admin API, the role
+   * `privacy` sees their attributes, and no caller opens them.
+   */
+  readonly includeRestricted?: boolean;
   /** The `Idempotency-Key` of the call, if it has one: a repeated call has the same. */
   readonly callId?: string;
 }
@@ -52,12 +57,13 @@ export const originOfSession = (
     : { via: "cli", actor: `${actorPrefixOf(person)}login ${sessionId})` };
 
 /** The part of the caller that audit entries contain. */
-export const agentOf = ({ actor, via, roles, breakGlass = false, source }: Caller): Agent => ({
+export const agentOf = ({ actor, via, roles, breakGlass = false, source, reason }: Caller): Agent => ({
   actor,
   via,
   ...(roles.length > 0 && { roles }),
   ...(breakGlass && { breakGlass }),
   ...(source !== undefined && { source }),
+  ...(reason !== undefined && { reason }),
 });
 
 /**

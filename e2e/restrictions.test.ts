@@ -306,6 +306,9 @@ describe("an erasure of a restricted account", () => {
       { event_id: later.eventId, restricted: false },
       { event_id: event.eventId, restricted: true, held: true },
     ]);
+    const key = ["--idempotency-key", event.idempotencyKey];
+    expect(await listed(account, key)).toEqual([]);
+    expect(await listed(account, [...key, ...PRIVACY])).toEqual([event.eventId]);
   });
 });
 

@@ -17,6 +17,7 @@ describe("drs event", () => {
     readonly action_id: string;
     readonly action_type: string;
     readonly sdk_version: string;
+    readonly platform?: string;
   }
   /** More events than one query of a long listing fetches. */
   const MANY = 1_100;
@@ -36,7 +37,14 @@ describe("drs event", () => {
       { account: "lists", token: tokens[0], action_id: "shared", action_type: "login", sdk_version: "1.0.0" },
       { account: "lists", token: tokens[0], action_id: "pay", action_type: "payment", sdk_version: "1.0.0" },
       { account: "lists", token: tokens[0], action_id: "pay", action_type: "payment", sdk_version: "2.0.0" },
-      { account: "lists-2", token: tokens[1], action_id: "shared", action_type: "login", sdk_version: "2.0.0" },
+      {
+        account: "lists-2",
+        token: tokens[1],
+        action_id: "shared",
+        action_type: "login",
+        sdk_version: "2.0.0",
+        platform: "ios",
+      },
     ];
     const agent = new Agent({ keepAlive: true, maxSockets: 32 });
     let next = 0;
@@ -56,6 +64,8 @@ describe("drs event", () => {
     rows.map((row) => row["event_id" as never]);
   const those = (fits: (event: Stored) => boolean): unknown[] => ids(stored.filter(fits));
 
+  const isOfIos = ({ platform }: Stored): boolean => platform === "ios";
+
   test.each<[string, string[], (event: Stored) => boolean]>([
     ["by account", ["--account", "lists-2"], ({ account }) => account === "lists-2"],
     ["by account, past one page", ["--account", "lists"], ({ account }) => account === "lists"],
@@ -67,9 +77,26 @@ describe("drs event", () => {
       ["--account", "lists", "--action", "pay", "--action-type", "payment", "--sdk-version", "2.0.0"],
       ({ account, sdk_version }) => account === "lists" && sdk_version === "2.0.0",
     ],
+    ["by platform", ["--platform", "ios"], isOfIos],
+    ["by session", ["--account", "lists-2", "--session", "s"], ({ account }) => account === "lists-2"],
+    ["by purpose, since yesterday", ["--purpose", "default", "--from", "yesterday", "--platform", "ios"], isOfIos],
+    ["before yesterday, none", ["--account", "lists", "--purpose", "default", "--to", "yesterday"], () => false],
     ["by an account without events", ["--account", "unknown"], () => false],
   ])("lists all events, newest first, %s", async (_, filter, fits) => {
     expect(ids(await listed("event", "list", ...filter, "--limit", "0"))).toEqual(those(fits));
+  });
+
+  test("lists by idempotency key and time, and records the filter", async () => {
+    const [newest, second] = await listed("event", "list", "--account", "lists-2", "--limit", "2");
+    const { received_at: at, idempotency_key: key } = newest as Record<string, string>;
+    const of = ["--account", "lists-2", "--idempotency-key", key ?? ""];
+    expect(await listed("event", "list", ...of)).toEqual([newest]);
+    expect(await listed("event", "list", ...of, "--to", at ?? "")).toEqual([]);
+    const [entry] = await listed("audit", "list", "--account", "lists-2", "--operation", "event.list", "--limit", "1");
+    expect(entry?.["detail"]).toMatchObject({ filter: { idempotency_key: key, to: at }, count: 0 });
+    expect(await listed("event", "list", "--account", "lists-2", "--to", at ?? "", "--limit", "1")).toEqual([second]);
+    const alone = await drs("event", "list", "--idempotency-key", key ?? "");
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining("give account") });
   });
 
   test("lists the newest 50 events if no limit is given", async () => {

@@ -70,6 +70,8 @@ const READING: readonly (readonly string[])[] = [
   ["review", "list", "--json"],
   ["event", "list"],
   ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
+  ["event", "list", "--account", "customer-1", "--session", "session", "--platform", "android", "--from", "-2d"],
+  ["event", "list", "--purpose", "default", "--from", "yesterday", "--to", "2999-01-31", "--json"],
   ["drift", "list"],
   ["drift", "overlay", "--json"],
   ["drift", "show", "fonts.novel", "--json"],

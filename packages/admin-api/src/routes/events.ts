@@ -68,9 +68,9 @@ export const EVENT_ROUTES = {
     tag: TAG,
     summary: "List or search events, newest first",
     description:
-      "`session_id` and `idempotency_key` need `account`. Filters by account, action, action type, SDK version and time " +
-      "use an index. With other filters alone, a search takes at most 2 seconds: `searched_until` is the time back to " +
-      "which it searched, and `next` continues it.",
+      "Filters combine. `session_id` and `idempotency_key` need `account`. A filter by account or action, one by action " +
+      "type or SDK version, and none use an index. Other combinations are a search of at most 2 seconds: " +
+      "`searched_until` is the time back to which it searched, and `next` continues it.",
     permission: "events.list",
     operation: "event.list",
     access: "audited-read",

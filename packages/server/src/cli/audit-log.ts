@@ -43,7 +43,7 @@ import {
   showLocalInstallation,
 } from "./local.ts";
 import { findLogin, requireLocal } from "./login.ts";
-import { example, time, uuid } from "./options.ts";
+import { example, time, TIMES, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface VerifyOptions {
@@ -70,7 +70,7 @@ function verifyCommand(context: Context): Command {
     .argument("[export]", "a file of `drs audit export`; without it, the database")
     .option("--checkpoint <file...>", "a checkpoint that was kept outside")
     .option("--key <key>", "the key of the log, as `drs audit key` prints it")
-    .option("--since <time>", "start at the last checkpoint at or before this time; RFC 3339", time)
+    .option("--since <time>", `start at the last checkpoint at or before this time: ${TIMES}`, time(context.clock))
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs audit verify", "drs audit verify audit.ndjson --key KEY --checkpoint kept.note"))
     .action(async (file: string | undefined, { checkpoint = [], key, since, json = false }: VerifyOptions) => {

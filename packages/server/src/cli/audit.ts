@@ -5,7 +5,7 @@ import { auditReviewCommand } from "./audit-review.ts";
 import type { Call } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { erasureLine } from "./erasure-line.ts";
-import { account, count, example, name, time, uuid } from "./options.ts";
+import { account, count, example, name, time, TIMES, uuid } from "./options.ts";
 import { type Page, printList } from "./pages.ts";
 
 interface ListOptions {
@@ -30,8 +30,8 @@ export function auditCommand(context: Context): Command {
     .option("--account <account>", "only entries about this account", account)
     .option("--person <name>", "only entries of this person", name("a name", 128))
     .option("--operation <operation>", "only this operation, such as event.read_raw", name("an operation", 64))
-    .option("--from <time>", "at this time or later: 2027-01-31 or 2027-01-31T08:00:00Z", time)
-    .option("--to <time>", "before this time", time)
+    .option("--from <time>", `at this time or later: ${TIMES}`, time(context.clock))
+    .option("--to <time>", "before this time", time(context.clock))
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
     .option("--json", "print one JSON object per line")
     .addHelpText(

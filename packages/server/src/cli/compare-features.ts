@@ -36,7 +36,7 @@ export function compareFeaturesCommand(context: Context): Command {
     .option(
       "--since <time>",
       "events that were received at or after this time; without --case, after the start of its day in UTC",
-      time,
+      time(context.clock),
     )
     .option(
       "--case <id>",

@@ -6,7 +6,7 @@ import { type Context, printJson, printRows, writeExact } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
 import { timelineCommand } from "./event-timeline.ts";
 import { findLogin } from "./login.ts";
-import { example, ticket, uuid } from "./options.ts";
+import { example, ticket, TIMES, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 import { routeList } from "./route-command.ts";
 import { whyOf, type WhyOptions } from "./why.ts";
@@ -75,8 +75,11 @@ const listCommand = (context: Context): Command =>
   routeList(context, {
     name: "list",
     route: "listEvents",
-    help: "List events by account, action, action type or SDK version. Audited.",
-    examples: ["drs event list --account customer-1 --limit 10 --json"],
+    help: "List events, newest first. Filters combine. Audited.",
+    examples: [
+      "drs event list --account customer-1 --limit 10 --json",
+      "drs event list --action-type payment --platform ios --from -2d",
+    ],
     rows: "events",
     empty: "No events.",
     columns: columnsOf,
@@ -85,9 +88,19 @@ const listCommand = (context: Context): Command =>
       account: "of this account",
       action_id: { flags: "--action <id>", help: "of this action" },
       action_type: { flags: "--action-type <type>", help: "of this action type" },
+      session_id: { flags: "--session <id>", help: "of this session; needs --account" },
+      idempotency_key: { flags: "--idempotency-key <key>", help: "with this idempotency key; needs --account" },
+      purpose: { flags: "--purpose <id>", help: "of this purpose" },
+      platform: "of this platform",
       sdk_version: { flags: "--sdk-version <version>", help: "of this SDK version" },
+      from: { flags: "--from <time>", help: `received at this time or later: ${TIMES}` },
+      to: { flags: "--to <time>", help: "received before this time" },
       after: { flags: "--after <event-id>", help: "continue after this event", read: uuid },
     },
+    end: ({ searched_until: until }) =>
+      until === null
+        ? undefined
+        : `No index serves these filters, so the search ended after 2 seconds, at ${until}. Continue it with --to ${until}, or add --account, --action or --from.`,
     contextOf: (options: Reading, self) => contextOf(context, options, self),
   })
     .option("--include-restricted", INCLUDE_RESTRICTED)

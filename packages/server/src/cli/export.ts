@@ -6,7 +6,7 @@ import { breakGlassOption, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
 import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export-work.ts";
 import { featureName } from "./feature-name.ts";
-import { account, count, example, futureDate, name, time, uuid, wordOf, trimmedText } from "./options.ts";
+import { account, count, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 /** Imported when a command runs, so that other commands start sooner. */
@@ -58,8 +58,8 @@ export function exportCommand(context: Context): Command {
     .option("--action <action-id>", "only events of this action", name("an action id", LIMITS.actionId))
     .option("--type <action-type>", "only events of this action type", name("an action type", LIMITS.actionType))
     .option("--event <list>", "these events alone, by their ids", eventIds)
-    .option("--from <time>", "received at this time or later: 2027-01-31 or 2027-01-31T08:00:00Z", time)
-    .option("--to <time>", "received before this time", time)
+    .option("--from <time>", `received at this time or later: ${TIMES}`, time(context.clock))
+    .option("--to <time>", "received before this time", time(context.clock))
     .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
     .requiredOption("--out <file>", "a new file")

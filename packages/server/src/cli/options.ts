@@ -6,6 +6,8 @@ import { duration, durationWithin } from "../base/config/values.ts";
 import { accountOf, MAX_ACCOUNT_LENGTH } from "../base/identifiers/account.ts";
 import type { Clock } from "../base/ports.ts";
 
+const DAY_MS = 86_400_000;
+
 /** Readers of command-line values. Their exceptions are usage errors: exit code 2. */
 
 export function account(text: string): string {
@@ -104,14 +106,26 @@ export function wordOf<Word extends string>(words: readonly Word[]): (text: stri
   };
 }
 
+/** How help shows the texts that `time` reads. */
+export const TIMES = "2027-01-31, -2d, -90m, yesterday or RFC 3339; in UTC";
+
 /**
- * Reads a date-time of RFC 3339, or a date such as `2027-01-31`, which means its start in UTC.
+ * Reads a time: a date-time of RFC 3339; a date such as `2027-01-31`, `today` or `yesterday`, which mean the start of
+ * the day in UTC; or a duration before now, such as `-2d`.
  * @returns milliseconds since the Unix epoch.
  */
-export function time(text: string): number {
-  const at = parseDateTime(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (at === undefined) throw new InvalidArgumentError("It must be of the form 2027-01-31 or 2027-01-31T08:00:00Z.");
-  return at.epochMs;
+export const time =
+  (clock: Clock) =>
+  (text: string): number => {
+    const now = clock.now();
+    if (text === "today" || text === "yesterday") return now - (now % DAY_MS) - (text === "today" ? 0 : DAY_MS);
+    const ago = text.startsWith("-") ? duration.read(text.slice(1)) : undefined;
+    if (ago) return "value" in ago ? Math.max(0, now - ago.value) : notATime();
+    return parseDateTime(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text)?.epochMs ?? notATime();
+  };
+
+function notATime(): never {
+  throw new InvalidArgumentError("It must be of the form 2027-01-31, 2027-01-31T08:00:00Z, -2d, today or yesterday.");
 }
 
 /** Help text with one example in each line. */

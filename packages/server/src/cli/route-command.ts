@@ -7,8 +7,20 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { TSchema } from "typebox";
 import { accessOf, type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
-import { account, count, example, idOrPerson, name, personName, time, trimmedText, ttl, uuid } from "./options.ts";
+import { type Context, escapeInLines, print, printJson, printRows } from "./context.ts";
+import {
+  account,
+  count,
+  example,
+  idOrPerson,
+  name,
+  personName,
+  time,
+  TIMES,
+  trimmedText,
+  ttl,
+  uuid,
+} from "./options.ts";
 import { type PageOptions, printPages } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -176,7 +188,7 @@ export function routeList<const Id extends RouteId>(context: Context, described:
         const answer = await call(id, { ...valuesOf(options), ...position } as Input<Id>);
         const { [rows]: found, next = null } = answer as Readonly<Record<string, unknown>>;
         const ended = options.limit === 0 ? undefined : end?.(answer);
-        if (ended !== undefined) context.stderr.write(`${ended}\n`);
+        if (ended !== undefined) context.stderr.write(`${escapeInLines(ended)}\n`);
         return {
           rows: shownOf(found as readonly object[], json),
           next: ended === undefined ? (next as string | null) : null,
@@ -190,7 +202,7 @@ export function routeList<const Id extends RouteId>(context: Context, described:
 
 /** The options of lists by hour. */
 export const HOURS = {
-  from: { flags: "--from <time>", help: "only hours that end after this time, such as 2027-01-31" },
+  from: { flags: "--from <time>", help: `only hours that end after this time: ${TIMES}` },
   to: { flags: "--to <time>", help: "only hours that begin before this time" },
 } as const;
 
@@ -277,7 +289,7 @@ function readerOf(
   if (member === "ttl_ms") return ttl;
   if (pattern?.startsWith(UUID_START)) return uuid;
   if (type === "integer") return wholeNumber(minimum, maximum);
-  if (format === "date-time") return (text) => new Date(time(text)).toISOString();
+  if (format === "date-time") return (text) => new Date(time(context.clock)(text)).toISOString();
   // People read these texts.
   if (member === "approver" || member === "identity") return trimmedText("It", maxLength ?? 1_000);
   return name("It", maxLength ?? 1_000);

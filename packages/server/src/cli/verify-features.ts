@@ -4,7 +4,7 @@ import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
-import { example, name, time, uuid } from "./options.ts";
+import { example, name, time, TIMES, uuid } from "./options.ts";
 
 interface Options extends BreakGlassOptions {
   readonly from?: number;
@@ -18,8 +18,8 @@ export function verifyFeaturesCommand(context: Context): Command {
   return new Command("verify")
     .description("Compute stored values again, and archived fixtures on two engines. Audited.")
     .argument("[event]", "event id; without it, all events that have not expired", uuid)
-    .option("--from <time>", "only events that were received at or after this time", time)
-    .option("--to <time>", "only events that were received before this time", time)
+    .option("--from <time>", `only events that were received at or after this time: ${TIMES}`, time(context.clock))
+    .option("--to <time>", "only events that were received before this time", time(context.clock))
     .option("--purpose <id>", "only events of this purpose", name("a purpose", 64))
     .addOption(breakGlassOption())
     .option("--json", "print one JSON object")

@@ -1,6 +1,6 @@
 import type { Answer, Event, Input, Scope } from "@device-risk-signals/admin-api";
-import { type Found, findEvents, isIndexed } from "../store/events/find-events.ts";
-import { type EventFilter, type ListedEvent, listEvents as queryEvents } from "../store/events/read-events.ts";
+import { type Found, findEvents } from "../store/events/find-events.ts";
+import type { EventFilter, ListedEvent } from "../store/events/read-events.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
@@ -51,9 +51,7 @@ async function findPage(
 ): Promise<Found> {
   const { after, to } = cursorOf(input);
   const filter = { ...(await filterOf(ports, input, to)), includeRestricted: seesRestricted(caller) };
-  return isIndexed(filter)
-    ? { events: await queryEvents(ports.pool, filter, limit, after) }
-    : findEvents(ports.pool, ports.monotonic, { filter, limit, after, timeMs: SEARCH_MS });
+  return findEvents(ports.pool, ports.monotonic, { filter, limit, after, timeMs: SEARCH_MS });
 }
 
 export const readEvent: Operation<"readEvent", EventPorts | ShownPorts> = async ({ ports, caller, scope, input }) => {

@@ -1,12 +1,22 @@
-/** Searches with filters that no index supports. They read all events, and stop when their time is over. */
+/** Finds a page of events: by an index, or by a search that stops when its time is over. */
 import type { MonotonicClock } from "../../base/ports.ts";
 import type { Executor } from "../postgres/executor.ts";
+import { findKeyHolder } from "./ledger.ts";
 import { findPartitions } from "./partition-slices.ts";
-import { type EventFilter, type ListedEvent, listEvents, receivedAtOf } from "./read-events.ts";
+import {
+  type EventFilter,
+  listCopies,
+  type ListedEvent,
+  listEvents,
+  newestFirst,
+  receivedAtOf,
+} from "./read-events.ts";
 
-/** Whether an index finds the events of the filter, and few other events. */
-export const isIndexed = ({ account, actionId, platform, purpose }: EventFilter): boolean =>
-  account !== undefined || actionId !== undefined || (platform === undefined && purpose === undefined);
+/** Whether one index finds the events of the filter, and few other events. */
+const isIndexed = ({ account, actionId, actionType, sdkVersion, platform, purpose }: EventFilter): boolean =>
+  account !== undefined ||
+  actionId !== undefined ||
+  (platform === undefined && purpose === undefined && (actionType === undefined || sdkVersion === undefined));
 
 /** The first span of time that is searched. The next span is twice as long if the search was quick. */
 const FIRST_SPAN_MS = 900_000;
@@ -17,7 +27,7 @@ export interface Search {
   readonly limit: number;
   /** The search continues after this event. */
   readonly after: string | undefined;
-  /** The time limit in milliseconds. */
+  /** The time limit of a search that no index serves, in milliseconds. */
   readonly timeMs: number;
 }
 
@@ -30,8 +40,40 @@ export interface Found {
   readonly searchedUntil?: number;
 }
 
-/** Searches back in time, span by span, until there are enough rows, the time is over, or everything was searched. */
+/** Finds a page of events, newest first. */
 export async function findEvents(executor: Executor, clock: MonotonicClock, search: Search): Promise<Found> {
+  const { filter, limit, after } = search;
+  const { account, idempotencyKey } = filter;
+  if (account !== undefined && idempotencyKey !== undefined) {
+    return { events: await findEventsOfKey(executor, search, account, idempotencyKey) };
+  }
+  if (isIndexed(filter)) return { events: await listEvents(executor, filter, limit, after) };
+  return searchBack(executor, clock, search);
+}
+
+/**
+ * Finds the event that the ledger has for an idempotency key, and copies that holds keep. The ledger does not name the
+ * copies of erased events.
+ */
+async function findEventsOfKey(
+  executor: Executor,
+  { filter, limit, after }: Search,
+  account: string,
+  key: string,
+): Promise<readonly ListedEvent[]> {
+  const found = new Map((await listCopies(executor, filter, limit, after)).map((row) => [row.event_id, row]));
+  const holder = await findKeyHolder(executor, account, key);
+  if (holder !== undefined) {
+    const at = receivedAtOf(holder).getTime();
+    const { from = at, to = at + 1 } = filter;
+    const within = { ...filter, from: Math.max(from, at), to: Math.min(to, at + 1) };
+    for (const row of await listEvents(executor, within, limit, after)) found.set(row.event_id, row);
+  }
+  return [...found.values()].toSorted(newestFirst).slice(0, limit);
+}
+
+/** Searches back in time, span by span, until there are enough rows, the time is over, or everything was searched. */
+async function searchBack(executor: Executor, clock: MonotonicClock, search: Search): Promise<Found> {
   const { filter, limit, after, timeMs } = search;
   const deadline = clock.now() + timeMs;
   const partitions = await findPartitions(executor, filter.purpose === undefined ? {} : { purpose: filter.purpose });

@@ -144,6 +144,9 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 describe("each access pattern of events uses its index", () => {
   const DAYS = 3;
   const ROWS = 4_000;
+  const FIRST_DAY = { from: TODAY, to: TODAY + DAY_MS };
+  const HOUR = { from: TODAY, to: TODAY + 3_600_000 };
+  const MOMENT = { from: TODAY, to: TODAY + 1 };
   let system: System;
   let owner: pg.Client;
   let close: () => Promise<void>;
@@ -203,6 +206,15 @@ describe("each access pattern of events uses its index", () => {
     ["action_type and received time", { actionType: "type-7" }, "event_action_type"],
     ["sdk_version with schema_version", { sdkVersion: "1.0.7" }, "event_sdk"],
     ["received time alone", {}, "event_received_at"],
+    ["account, session and time", { account: "account-7", sessionId: "session", ...FIRST_DAY }, "event_pkey"],
+    ["action_id and platform", { actionId: "action-7", platform: "ios" }, "event_action_id"],
+    ["action_type and a span of a search", { actionType: "type-7", platform: "ios", ...HOUR }, "event_action_type"],
+    ["purpose and a span of a search", { purpose: 1, platform: "ios", ...HOUR }, "event_received_at"],
+    [
+      "account and idempotency_key in its millisecond",
+      { account: "account-7", idempotencyKey: "k", ...MOMENT },
+      "event_received_at",
+    ],
   ];
 
   it.each(patterns)("for the first page: %s", async (_, filter, index) => {

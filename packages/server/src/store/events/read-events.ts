@@ -347,6 +347,14 @@ export async function listEvents(
   return rows;
 }
 
+/** Lists a page of the copies that holds keep, newest first, after the event `after`. */
+export const listCopies = (
+  executor: Executor,
+  filter: EventFilter,
+  limit: number,
+  after?: string,
+): Promise<readonly ListedEvent[]> => listSpan(executor, filter, { partitions: [] }, limit, after);
+
 /**
  * Lists the events of a span. With many purposes, the partitions of a span may be more than one slice. Then each slice
  * gives a page.
@@ -367,5 +375,5 @@ async function listSpan(
   return [...rows.values()].toSorted(newestFirst).slice(0, limit);
 }
 
-const newestFirst = (a: EventRow, b: EventRow): number =>
+export const newestFirst = (a: EventRow, b: EventRow): number =>
   compareText(b.received_at, a.received_at) || compareText(b.event_id, a.event_id);

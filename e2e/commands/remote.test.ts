@@ -218,6 +218,11 @@ describe("a command through the admin API", () => {
       { operation: "event.compare", via: "direct" },
       { operation: "event.compare", via: "api", category: "dispute" },
     ]);
+    const all = await runWithBreakGlass(investigator, ...compare, "--case", caseId, "--all");
+    expect(all.stdout).toMatch(/^\/probes\/os_integrity +not-comparable +omitted +skipped: "disabled"$/m);
+    const same = [...compare.slice(0, 3), event.eventId, "--case", caseId, "--all", "--json"];
+    const [whole] = objects<{ fields: object[] }>((await runWithBreakGlass(investigator, ...same)).stdout);
+    expect(whole).toMatchObject({ differences: [], fields: [{ verdict: "equal" }, { path: "/n", verdict: "equal" }] });
   });
 
   test("registers and revokes actions as on the database", async () => {

@@ -56,6 +56,8 @@ const side = Type.Union([
   shape("Observed", { state: Type.Literal("observed"), value: Type.Unknown() }),
 ]);
 
+const compared = { path: shownText("JSON Pointer."), left: side, right: side };
+
 const byId = { params: object({ event_id: eventId }) };
 
 const JUSTIFIED =
@@ -135,10 +137,19 @@ export const EVENT_ROUTES = {
     breakGlass: true,
     access: "audited-read",
     ...byId,
-    body: object({ other_event_id: eventId, ...justification }),
+    body: object({
+      other_event_id: eventId,
+      all: Type.Optional(Type.Boolean({ default: false, description: "Also answer with `fields`." })),
+      ...justification,
+    }),
     answer: object({
       events: Type.Array(event, { description: "The two, in the order of the request." }),
-      differences: Type.Array(shape("Difference", { path: shownText("JSON Pointer."), left: side, right: side })),
+      differences: Type.Array(shape("Difference", compared)),
+      fields: Type.Optional(
+        Type.Array(shape("Compared", { verdict: Type.Enum(["equal", "different", "not-comparable"]), ...compared }), {
+          description: "All fields that one of the two has. Fields can be compared if both observed a value.",
+        }),
+      ),
       withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
       audit_entries: Type.Array(shownText(), { description: "Ids of the audit entries, one of each event." }),
     }),

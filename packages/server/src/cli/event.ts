@@ -1,24 +1,17 @@
-import { CATEGORIES, type Event } from "@device-risk-signals/admin-api";
-import { Command, Option } from "commander";
-import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
+import type { Event } from "@device-risk-signals/admin-api";
+import { Command } from "commander";
+import { requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, printJson, printRows, writeExact } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
 import { timelineCommand } from "./event-timeline.ts";
-import { findLogin } from "./login.ts";
-import { example, ticket, TIMES, uuid } from "./options.ts";
+import { example, TIMES, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
-import { routeList } from "./route-command.ts";
-import { whyOf, type WhyOptions } from "./why.ts";
+import { contextOf, INCLUDE_RESTRICTED, type RestrictedReads } from "./restricted-reads.ts";
+import { groupOf, routeList } from "./route-command.ts";
+import { addWhy, whyOf, type WhyOptions } from "./why.ts";
 
-const INCLUDE_RESTRICTED = "also events that are excluded from analysis; only on the database";
-
-interface Reading {
-  readonly includeRestricted?: boolean;
-  readonly reason?: string;
-}
-
-interface GetOptions extends Reading, WhyOptions, BreakGlassOptions {
+interface GetOptions extends RestrictedReads, WhyOptions {
   readonly raw?: boolean;
   readonly json?: boolean;
 }
@@ -26,49 +19,35 @@ interface GetOptions extends Reading, WhyOptions, BreakGlassOptions {
 /** The options about a case, which `drs event get` accepts only with `--raw`. */
 const CASE_OPTIONS = ["case", "category", "ticket"] as const;
 
-export function eventCommand(context: Context): Command {
-  const command = new Command("event")
-    .description("Stored events.")
-    .addHelpText("after", example("drs event list --account customer-1"));
+export const eventCommand = (context: Context): Command =>
+  groupOf(
+    { name: "event", help: "Stored events.", example: "drs event list --account customer-1" },
+    getCommand(context),
+    listCommand(context),
+    compareCommand(context),
+    timelineCommand(context),
+  );
 
-  command
-    .command("get")
+function getCommand(context: Context): Command {
+  const command = new Command("get")
     .description("Show an event's promoted attributes, or with --raw its exact bytes. Audited.")
     .argument("<event-id>", "as the endpoint answered it", uuid)
     .option("--raw", "write the exact bytes, and nothing else; at a terminal their text, escaped")
-    .addOption(
-      new Option("--case <case-id>", "with --raw: an open case that covers the event")
-        .argParser(uuid)
-        .conflicts(["reason", "category", "ticket"]),
-    )
-    .option("--include-restricted", INCLUDE_RESTRICTED)
-    .option("--reason <text>", "why; for --raw and --include-restricted", reasonReader(context))
-    .addOption(new Option("--category <category>", "with --raw: opens a case of this kind").choices(CATEGORIES))
-    .option("--ticket <ticket>", "with --raw: opens a case with this ticket", ticket)
-    .addOption(breakGlassOption())
-    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       example("drs event get 019a…-…", 'drs event get 019a…-… --raw --reason "dispute 4711" > event.json'),
-    )
+    );
+  return addWhy(context, command, "with --raw: ")
+    .option(...INCLUDE_RESTRICTED)
+    .option("--json", "print one JSON object")
     .action(async (event_id: string, options: GetOptions, self: Command) => {
       const ofCase = CASE_OPTIONS.find((one) => options[one] !== undefined);
-      if (options.raw && options.reason === undefined && options.case === undefined) {
-        self.error("error: --raw needs --reason or --case: every raw read is audited with its reason");
-      }
       if (!options.raw && ofCase !== undefined) self.error(`error: --${ofCase} needs --raw`);
       const reading = contextOf(context, options, self);
-      if (options.raw) {
-        const opening = requireBreakGlass(reading, options);
-        return writeExact(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
-      }
-      printAttributes(context, await call(reading, "readEvent", { event_id }), options.json ?? false);
+      if (!options.raw) return printAttributes(context, await call(reading, "readEvent", { event_id }), options.json);
+      const input = { event_id, ...whyOf(options, self) };
+      return writeExact(context, await call(requireBreakGlass(reading, options), "readExactEvent", input));
     });
-
-  command.addCommand(listCommand(context));
-  command.addCommand(compareCommand(context));
-  command.addCommand(timelineCommand(context));
-  return command;
 }
 
 const listCommand = (context: Context): Command =>
@@ -101,24 +80,12 @@ const listCommand = (context: Context): Command =>
       until === null
         ? undefined
         : `No index serves these filters, so the search ended after 2 seconds, at ${until}. Continue it with --to ${until}, or add --account, --action or --from.`,
-    contextOf: (options: Reading, self) => contextOf(context, options, self),
+    contextOf: (options: RestrictedReads, self) => contextOf(context, options, self),
   })
-    .option("--include-restricted", INCLUDE_RESTRICTED)
+    .option(...INCLUDE_RESTRICTED)
     .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));
 
-/**
- * The context of a read. Only a few reasons allow a read of restricted events (GDPR, article 18 (2)), so each states one
- * for the audit. Through the admin API, the role `privacy` sees the attributes of restricted events, and no operation
- * opens one.
- */
-function contextOf(context: Context, { includeRestricted = false, reason }: Reading, self: Command): Context {
-  // guard(false): a read of restricted events has a reason
-  if (includeRestricted && reason === undefined) self.error("error: --include-restricted needs --reason");
-  if (includeRestricted && findLogin(context)) self.error("error: --include-restricted works only on the database");
-  return { ...context, includeRestricted, ...(reason !== undefined && { reason }) };
-}
-
-function printAttributes(context: Context, event: Event, json: boolean): void {
+function printAttributes(context: Context, event: Event, json = false): void {
   const { event_id, idempotency_key, account: of, action_id, action_type, purpose, ...rest } = event;
   const shown = { event_id, idempotency_key, account: of, action_id, action_type, purpose, ...rest };
   if (json) return printJson(context, shown);

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { compareObservations } from "./compare-observations.ts";
+import { compareObservations, differencesOf } from "./compare-observations.ts";
 
-const compare = (left: string, right: string) => [
-  ...compareObservations(JSON.parse(left) as object as never, JSON.parse(right) as object as never),
-];
+const compareAll = (left: string, right: string) =>
+  compareObservations(JSON.parse(left) as object as never, JSON.parse(right) as object as never);
+const compare = (left: string, right: string) => differencesOf(compareAll(left, right));
 const probe = (outcome?: string) => `{"probes": {${outcome === undefined ? "" : `"network": ${outcome}`}}}`;
 const data = (members: string) => probe(`{"status": "success", "data": {${members}}}`);
 const state = (outcome?: string) => compare(probe(outcome), probe('{"status": "success", "data": {"a": 1}}'))[0]?.left;
@@ -49,4 +49,24 @@ it("members of the envelope and names of Object's prototype are compared", () =>
   expect(compare(left, right).map(({ path }) => path)).toEqual(["/session_id", "/n"]);
   expect(compare(data('"__proto__": 1'), data(""))).toHaveLength(1);
   expect(compare(data('"toString": 1'), data(""))).toHaveLength(1);
+});
+
+it("fields are equal or different if both events observed them, and otherwise not comparable", () => {
+  const [left, right] = ['"a": false, "b": 1, "c": 2, "d": {}, "l": [1]', '"a": false, "b": 2, "d": {}, "l": [1, 2]'];
+  const verdicts = (one: string, other: string) =>
+    compareAll(one, other).map(({ path, verdict }) => `${path} ${verdict}`);
+  expect(verdicts(data(left), data(right))).toEqual([
+    "/probes/network/data/a equal",
+    "/probes/network/data/b different",
+    "/probes/network/data/c not-comparable",
+    "/probes/network/data/d equal",
+    "/probes/network/data/l/0 equal",
+    "/probes/network/data/l/1 not-comparable",
+  ]);
+  const states = ['{"status": "skipped", "reason": "a"}', '{"status": "timeout"}', '{"status": "error", "error": "e"}'];
+  for (const one of [undefined, ...states, '{"status": "success", "data": {}}']) {
+    for (const other of states) {
+      expect(verdicts(probe(one), probe(other))).toEqual(["/probes/network not-comparable"]);
+    }
+  }
 });

@@ -5,7 +5,7 @@ import type { Executor } from "../store/postgres/executor.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
 import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
-import { compareObservations } from "./compare-observations.ts";
+import { compareObservations, differencesOf } from "./compare-observations.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -84,10 +84,12 @@ export const compareEvents: Operation<"compareEvents", OpenPorts> = async ({ por
   ] as const;
   const [one, other] = await reveal(access, events, input);
   const [left, right] = [readableOf(one.exact, scope), readableOf(other.exact, scope)];
+  const fields = compareObservations(left.observations, right.observations);
   return {
     answer: {
       events: await shown(ports, events, scope),
-      differences: [...compareObservations(left.observations, right.observations)],
+      differences: differencesOf(fields),
+      ...(input.all && { fields: [...fields] }),
       withheld: [...new Set([...left.withheld, ...right.withheld])],
       audit_entries: [one.entryId, other.entryId],
     },

@@ -45,6 +45,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["event", "get", NO_ID, "--raw", ...WHY],
   ["event", "get", NO_ID, "--raw", "--case", NO_ID],
   ["event", "compare", NO_ID, NO_ID, ...WHY],
+  ["event", "show", NO_ID, ...WHY],
   ["account", "export", "--account", "customer-1", "--out", "/nowhere/export", ...WHY],
   ["export", "raw", "--case", NO_ID, "--account=a", "--recipient=x", "--expires=2999-01-31", "--out=/nowhere/raw"],
   ["erase", "run", "--account", "customer-1", "--yes", ...WHY],

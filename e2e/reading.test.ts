@@ -367,6 +367,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "event list",
     "event get",
     "event compare",
+    "event show",
     "event timeline",
     "request list",
     "account export",

@@ -136,13 +136,18 @@ describe("a restriction", () => {
       { event_id: before.eventId, restricted: true },
     ]);
     expect(await run(0, ["event", "get", before.eventId, ...PRIVACY])).toMatchObject([{ restricted: true }]);
+    expect(await drs("event", "show", before.eventId, "--reason", "a look")).toMatchObject({ code: 1, stdout: "" });
+    expect(await run(0, ["event", "show", before.eventId, ...PRIVACY])).toMatchObject([
+      { event: { restricted: true } },
+    ]);
     expect((await drs("event", "get", before.eventId, "--raw", ...PRIVACY)).stdout).toBe(before.exact);
     const audited = await run(0, ["audit", "list", "--account", account]);
     expect(audited).toMatchObject([
       { operation: "event.read_raw", reason: "a legal claim", detail: { include_restricted: true, restricted: true } },
+      { operation: "event.read_observations", detail: { include_restricted: true, restricted: true } },
       { operation: "event.read", reason: "a legal claim" },
       { operation: "event.list", reason: "a legal claim", detail: { filter: { include_restricted: true }, count: 2 } },
-      ...audited.slice(3),
+      ...audited.slice(4),
     ]);
     expect(audited.at(-2)).toMatchObject({
       operation: "restriction.add",

@@ -82,9 +82,43 @@ describe("names that clients chose", () => {
       sdk_version: sdk,
       app_version: `a${HOSTILE}`,
     });
-    const { stdout } = await drs("event", "list", "--sdk-version", sdk);
+    const { stdout } = await drs("event", "get", eventId);
     expect(stdout).toContain("v\\u001b]0;pwned\\u0007\\u009b31m\\u202e\\udb40\\udc41\\u007f\\u000d\\u000a\\u0009");
-    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(17);
+  });
+
+  test("can't control a terminal or the Markdown of a ticket in an event that is shown", async () => {
+    const text = `[evil](https://evil.example) \` | <b>evil</b> @evil ${HOSTILE}`;
+    const observations = {
+      ...transport(scene.one).observations,
+      probes: {
+        network: { status: "error", error: text },
+        fonts: { status: "skipped", reason: text },
+        [text]: { status: "success", data: { [text]: text } },
+      },
+    };
+    const eventId = await store(scene.one, { observations, app_version: "`<b>evil|" });
+    const show = ["event", "show", eventId, "--reason", "dispute 4711"];
+    for (const more of [[], ["--json"], ["--markdown"]]) {
+      const { code, stdout } = await drs(...show, ...more);
+      expect(code).toBe(0);
+      expect(stdout).toContain("evil");
+      expect(stdout, more.join(" ")).not.toMatch(CONTROLS);
+    }
+    expect(await object(...show)).toMatchObject({
+      event: { app_version: "`<b>evil|" },
+      fields: expect.arrayContaining([expect.objectContaining({ value: text, meaning: null })]) as object[],
+    });
+    const { stdout } = await drs(...show, "--markdown");
+    const outside = stdout.replaceAll(/`[^`\n]*`/g, "CODE");
+    expect(outside).not.toMatch(/evil|<|\]\(/);
+    for (const table of outside.split("\n\n").filter((part) => part.startsWith("|"))) {
+      const cells = table
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split(/(?<!\\)\|/).length);
+      expect(new Set(cells).size, table).toBe(1);
+    }
   });
 
   test("can't control a terminal in messages about what an operator registers", async () => {

@@ -203,6 +203,35 @@ describe("a command through the admin API", () => {
     });
   });
 
+  test("shows the probes and fields of an event to its roles, as on the database", async () => {
+    const show = ["event", "show", other.eventId];
+    const investigator = await through("investigator");
+    expect(await runWithBreakGlass(investigator, ...show), "without a reason").toMatchObject({ code: 2, stdout: "" });
+    const shown = await runWithBreakGlass(investigator, ...show, ...WHY);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toMatch(/^os_integrity +skipped +"disabled"$/m);
+    expect(shown.stdout).toMatch(/^network +omitted +-$/m);
+    expect(shown.stdout).toMatch(/^account +customer-1$/m);
+    const withoutEntry = ({ stdout, ...rest }: Printed): object => ({
+      ...rest,
+      text: stdout.replace(/^Audit entry .*/m, ""),
+    });
+    expect(withoutEntry(shown)).toEqual(withoutEntry(await runWithBreakGlass(environment, ...show, ...WHY)));
+    const analyst = await runWithBreakGlass(await through("analyst"), "event", "show", event.eventId, ...WHY, "--json");
+    const [{ audit_entry: entry, ...rest } = {}] = objects(analyst.stdout);
+    expect(rest).toMatchObject({ event: { event_id: event.eventId }, withheld: ["/exact", "/n"], fields: [] });
+    expect(rest).toMatchObject({
+      probes: expect.arrayContaining([{ probe: "fonts", state: "omitted", reason: null }]),
+    });
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--event", event.eventId, "--json");
+    expect(objects(stdout)[0]).toMatchObject({
+      entry_id: entry,
+      operation: "event.read_observations",
+      reason: "dispute 4711",
+    });
+    expect(await runWithBreakGlass(await through("operator"), ...show, ...WHY)).toMatchObject({ code: 1, stdout: "" });
+  });
+
   test("compares two events with a case that covers both, or on the database with a reason", async () => {
     const investigator = await through("investigator");
     const compare = ["event", "compare", event.eventId, other.eventId];

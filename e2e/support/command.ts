@@ -98,6 +98,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "action register": ["--account", "a", "--type", "t"],
   "action revoke": ["act_1", "--account", "a"],
   "event get": [NO_ID],
+  "event show": [NO_ID, "--reason", "request 17"],
   "event compare": [NO_ID, NO_ID, "--reason", "request 17"],
   "event timeline": ["--account", "a", "--idempotency-key", "k"],
   "case open": ["--account", "a", "--category", "dispute", "--reason", "request 17"],

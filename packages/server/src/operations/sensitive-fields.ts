@@ -1,6 +1,7 @@
 /** The observations that a caller may read. */
 import type { Scope } from "@device-risk-signals/admin-api";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Field } from "@device-risk-signals/contract/catalog/declare";
 import { pointerOf } from "@device-risk-signals/contract";
 
 interface RawEvent extends Record<string, unknown> {
@@ -12,10 +13,19 @@ const ENVELOPE_MEMBERS = new Set(["session_id", "client_id", "event_type", "sche
 
 const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
 
+/** The catalog's declaration of a field, or of a member of an object. @param names from the probe down. */
+export function fieldOf(probe: string, ...names: readonly string[]): Field | undefined {
+  let [field, fields]: [Field | undefined, Field["fields"]] = [undefined, catalog.get(probe)];
+  for (const name of names) {
+    field = fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
+    fields = field?.fields;
+  }
+  return field;
+}
+
 /** Whether a field is of high sensitivity, or unknown to the catalog. @param path names from the probe down. */
 export function isSensitive([probe = "", name = ""]: readonly string[]): boolean {
-  const knownFields = catalog.get(probe) ?? {};
-  const sensitivity = Object.hasOwn(knownFields, name) ? knownFields[name]?.sensitivity : undefined;
+  const sensitivity = fieldOf(probe, name)?.sensitivity;
   return sensitivity !== "low" && sensitivity !== "medium";
 }
 

@@ -80,6 +80,9 @@ function* pairValues(path: readonly string[], left: Value, right: Value, opens: 
 const observedOf = (value: Value): Side =>
   value ? { state: "observed", value: value.observed } : { state: "omitted" };
 
+/** Whether a value is an object and no array. */
+export const isObject = (value: unknown): value is Json => isComposite(value) && !Array.isArray(value);
+
 const isComposite = (value: unknown): value is Json => typeof value === "object" && value !== null;
 
 const namesOf = (left: Json, right: Json): readonly string[] => [

@@ -1,0 +1,59 @@
+/** Describes the observations of an event: the state of each probe, and each observed field with its facts. */
+import { pointerOf } from "@device-risk-signals/contract";
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Platform, Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
+import { fieldOf } from "./sensitive-fields.ts";
+import { isObject, type Json, outcomeOf, pairsOf, probesOf, sideOf } from "./walk-observations.ts";
+
+export interface ProbeState {
+  readonly probe: string;
+  readonly state: "observed" | "omitted" | "skipped" | "timeout" | "error";
+  /** Why the probe was skipped, or its error. */
+  readonly reason: string | null;
+}
+
+/** A field that the event observed. What the catalog does not know is `null`. */
+export interface ObservedField {
+  /** JSON Pointer. */
+  readonly path: string;
+  readonly value: unknown;
+  readonly unit: Unit | null;
+  readonly sensitivity: Sensitivity | null;
+  readonly meaning: string | null;
+  /** Why the value is no observation, although the event has it. */
+  readonly not_observed: string | null;
+}
+
+/** The states of the catalog's probes and of unknown probes of the event. */
+export function describeProbes(event: Json): readonly ProbeState[] {
+  const probes = probesOf(event);
+  const names = new Set([...CATALOG.map(({ id }) => id), ...Object.keys(probes)]);
+  return Array.from(names, (probe) => {
+    const side = sideOf(outcomeOf(probes, probe));
+    if (side.state === "success") return { probe, state: "observed", reason: null };
+    if (side.state === "skipped") return { probe, state: side.state, reason: side.reason };
+    return { probe, state: side.state, reason: side.state === "error" ? side.error : null };
+  });
+}
+
+/** @param platform the platform of the event. */
+export function* describeFields(event: Json, platform: string): Generator<ObservedField> {
+  for (const { path, left: side } of pairsOf(event, event, isObject)) {
+    if (side.state !== "observed") continue;
+    const [root, probe = "", , ...names] = path;
+    const { unit = null, sensitivity = null, meaning = null } = (root === "probes" && fieldOf(probe, ...names)) || {};
+    const not_observed = root === "probes" ? whyNotObserved(event, probe, names, platform) : null;
+    yield { path: pointerOf(path), value: side.value, unit, sensitivity, meaning, not_observed };
+  }
+}
+
+const performedOf = new Map(CATALOG.map(({ id, performed }) => [id, performed]));
+
+function whyNotObserved(event: Json, probe: string, names: readonly string[], platform: string): string | null {
+  if (fieldOf(probe, ...names)?.constantOn?.includes(platform as Platform)) return `a constant on ${platform}`;
+  const performed = performedOf.get(probe);
+  if (performed === undefined || names[0] === performed.field || names[0] === performed.reason) return null;
+  const outcome = outcomeOf(probesOf(event), probe);
+  const isPerformed = outcome?.status !== "success" || outcome.data[performed.field] !== false;
+  return isPerformed ? null : `${performed.field} is false`;
+}

@@ -55,7 +55,7 @@ const listCommand = (context: Context): Command =>
     .option(...INCLUDE_RESTRICTED)
     .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));
 
-function columnsOf(event: Event): Partial<Event> {
-  const { event_id, received_at, account, action_type, action_id, platform, sdk_version, held, restricted } = event;
-  return { event_id, received_at, account, action_type, action_id, platform, sdk_version, held, restricted };
+function columnsOf({ event_id, received_at, account, action_type, platform, held, restricted }: Event): object {
+  const state = [held ? "held" : "", restricted ? "restricted" : ""].filter(Boolean).join(", ") || null;
+  return { event_id, received_at, account, action_type, platform, state };
 }

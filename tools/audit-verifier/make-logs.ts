@@ -36,12 +36,8 @@ import { type LogItem, type Verdict, verifyLog } from "../../packages/server/src
 const COUNT = 50;
 const SIZES = [7, 32, COUNT];
 
-interface Case {
-  readonly name: string;
-  readonly items: readonly LogItem[];
-  readonly outside: readonly string[];
-  readonly verdict: Verdict;
-}
+/** A log, the checkpoints that were kept outside, and the verdict. */
+type Case = readonly [name: string, items: readonly LogItem[], outside: readonly string[], verdict: Verdict];
 
 const entries = signedEntries(COUNT);
 const forged = signOutsideLane(DIRECT, read(900));
@@ -65,44 +61,34 @@ const removed = entries.toSpliced(20, 1);
 const inserted = entries.toSpliced(20, 0, forged);
 const reordered = entries.with(20, entries[21] as SignedRecord).with(21, entries[20] as SignedRecord);
 
+const at32 = logOf(entries.slice(0, 32), [7, 32]).items;
+const all = log.items;
+const replaced = (index: number, by: object): readonly LogItem[] =>
+  all.map((item) => (isLeaf(item, index) ? { ...item, ...by } : item));
+
 const CASES: readonly Case[] = [
-  { name: "whole", items: log.items, outside: [last], verdict: 0 },
-  { name: "whole, with several checkpoints", items: log.items, outside: [...log.notes], verdict: 0 },
-  { name: "empty", items: [], outside: [], verdict: 0 },
-  { name: "confirmed in part", items: log.items, outside: [middle], verdict: 3 },
-  { name: "confirmed by nothing", items: log.items, outside: [], verdict: 3 },
-  { name: "with a new entry", items: [...log.items, { kind: "new", entry: forged }], outside: [last], verdict: 3 },
-  { name: "without a checkpoint", items: logOf(entries, []).items, outside: [], verdict: 1 },
-  {
-    name: "compared with a checkpoint of another key",
-    items: log.items,
-    outside: logOf(entries, [COUNT], logKeyOf("another")).notes,
-    verdict: 1,
-  },
-  {
-    name: "changed, with the old hash",
-    items: log.items.map((item) => (isLeaf(item, 20) ? { ...item, entry: forged } : item)),
-    outside: [],
-    verdict: 6,
-  },
-  { name: "changed, with a new hash", items: withOldNotes(changed), outside: [], verdict: 6 },
-  { name: "removed", items: log.items.filter((item) => !isLeaf(item, 20)), outside: [], verdict: 6 },
-  { name: "removed, renumbered", items: withOldNotes(removed), outside: [], verdict: 6 },
-  { name: "inserted", items: withOldNotes(inserted), outside: [], verdict: 6 },
-  { name: "reordered", items: withOldNotes(reordered), outside: [], verdict: 6 },
-  { name: "truncated", items: log.items.filter((item) => !isLeaf(item, COUNT - 1)), outside: [], verdict: 6 },
-  {
-    name: "truncated, with its checkpoint",
-    items: logOf(entries.slice(0, 32), [7, 32]).items,
-    outside: [],
-    verdict: 3,
-  },
-  { name: "rolled back", items: logOf(entries.slice(0, 32), [7, 32]).items, outside: [last], verdict: 6 },
-  { name: "signed by another key", items: logOf(entries, SIZES, logKeyOf("another")).items, outside: [], verdict: 6 },
-  ...["changed", "removed", "inserted", "reordered"].map((name, index): Case => {
-    const attacked = [changed, removed, inserted, reordered][index] ?? [];
-    return { name: `${name}, signed again`, items: logOf(attacked, SIZES).items, outside: [last], verdict: 6 };
-  }),
+  ["whole", all, [last], 0],
+  ["whole, with several checkpoints", all, log.notes, 0],
+  ["empty", [], [], 0],
+  ["confirmed in part", all, [middle], 3],
+  ["confirmed by nothing", all, [], 3],
+  ["with a new entry", [...all, { kind: "new", entry: forged }], [last], 3],
+  ["without a checkpoint", logOf(entries, []).items, [], 1],
+  ["compared with a checkpoint of another key", all, logOf(entries, [COUNT], logKeyOf("another")).notes, 1],
+  ["changed, with the old hash", replaced(20, { entry: forged }), [], 6],
+  ["changed, with a new hash", withOldNotes(changed), [], 6],
+  ["removed", all.filter((item) => !isLeaf(item, 20)), [], 6],
+  ["removed, renumbered", withOldNotes(removed), [], 6],
+  ["inserted", withOldNotes(inserted), [], 6],
+  ["reordered", withOldNotes(reordered), [], 6],
+  ["truncated", all.filter((item) => !isLeaf(item, COUNT - 1)), [], 6],
+  ["truncated, with its checkpoint", at32, [], 3],
+  ["rolled back", at32, [last], 6],
+  ["signed by another key", logOf(entries, SIZES, logKeyOf("another")).items, [], 6],
+  ["changed, signed again", logOf(changed, SIZES).items, [last], 6],
+  ["removed, signed again", logOf(removed, SIZES).items, [last], 6],
+  ["inserted, signed again", logOf(inserted, SIZES).items, [last], 6],
+  ["reordered, signed again", logOf(reordered, SIZES).items, [last], 6],
 ];
 
 const AUDITED = { ...read(910), operation: "audit.epoch", outcome: "begun" };
@@ -118,41 +104,29 @@ const reviewOf = (outcome: string): SignedRecord =>
   });
 
 /** A log whose database was restored to the state with 32 entries, and the second epoch of the log. */
-function epochs(second: readonly SignedRecord[], first = entries.slice(0, 32)): Pick<Case, "items" | "outside"> {
-  const epoch = inEpoch(2, second);
-  return { items: [...logOf(first, [7, 32]).items, ...epoch.items], outside: epoch.notes };
-}
-const reviewed = epochs([begun, forged, reviewOf("closed")]);
+const restored = (second: readonly SignedRecord[], first = entries.slice(0, 32)): readonly LogItem[] => [
+  ...logOf(first, [7, 32]).items,
+  ...inEpoch(2, second).items,
+];
+const notesOf = (second: readonly SignedRecord[]): readonly string[] => inEpoch(2, second).notes;
+
+const reviewed = [begun, forged, reviewOf("closed")];
+const unreviewed = [begun, forged];
+const underReview = [begun, reviewOf("opened")];
+const startedByAnother = [forged, reviewOf("closed")];
+const closed = [begun, reviewOf("closed")];
+const admitsTooLittle = [epochEntry(epochReferences(2, log.notes[0] ?? "", middle)), reviewOf("closed")];
 
 const EPOCHS: readonly Case[] = [
-  { name: "restored, reviewed", ...reviewed, verdict: 0 },
-  {
-    name: "restored, reviewed, compared with all",
-    ...reviewed,
-    outside: [...reviewed.outside, ...log.notes],
-    verdict: 0,
-  },
-  { name: "restored, not reviewed", ...epochs([begun, forged]), verdict: 6 },
-  { name: "restored, under review", ...epochs([begun, reviewOf("opened")]), verdict: 6 },
-  { name: "restored, without a checkpoint of the epoch", ...reviewed, outside: [middle], verdict: 3 },
-  { name: "restored, started by another entry", ...epochs([forged, reviewOf("closed")]), verdict: 6 },
-  {
-    name: "restored, changed before",
-    ...epochs([begun, reviewOf("closed")], entries.slice(0, 32).with(20, forged)),
-    verdict: 6,
-  },
-  {
-    name: "restored, admits too little",
-    ...epochs([epochEntry(epochReferences(2, log.notes[0] ?? "", middle)), reviewOf("closed")]),
-    outside: [last],
-    verdict: 6,
-  },
-  {
-    name: "rolled back to the epoch before",
-    items: logOf(entries.slice(0, 32), [7, 32]).items,
-    outside: reviewed.outside,
-    verdict: 6,
-  },
+  ["restored, reviewed", restored(reviewed), notesOf(reviewed), 0],
+  ["restored, reviewed, compared with all", restored(reviewed), [...notesOf(reviewed), ...log.notes], 0],
+  ["restored, not reviewed", restored(unreviewed), notesOf(unreviewed), 6],
+  ["restored, under review", restored(underReview), notesOf(underReview), 6],
+  ["restored, without a checkpoint of the epoch", restored(reviewed), [middle], 3],
+  ["restored, started by another entry", restored(startedByAnother), notesOf(startedByAnother), 6],
+  ["restored, changed before", restored(closed, entries.slice(0, 32).with(20, forged)), notesOf(closed), 6],
+  ["restored, admits too little", restored(admitsTooLittle), [last], 6],
+  ["rolled back to the epoch before", at32, notesOf(reviewed), 6],
 ];
 
 /** The log with an entry that had no valid MAC, and after it a review of the entry. */
@@ -163,19 +137,19 @@ const closing = (outcome: string): SignedRecord =>
     outcome,
     detail: JSON.stringify({ leaf_hash: leafHash(forged.bytes, forged.mac).toString("hex") }),
   });
-function withUnverified(...added: readonly SignedRecord[]): Pick<Case, "items" | "outside"> {
+function withUnverified(name: string, added: readonly SignedRecord[], verdict: Verdict): Case {
   const { items, notes } = logOf([...entries, ...added], [COUNT + added.length]);
   const marked = items.map((item): LogItem => {
     const isForged = item.kind === "leaf" && item.entry?.mac.equals(forged.mac) === true;
     return isForged ? { ...item, unverified: true } : item;
   });
-  return { items: marked, outside: notes };
+  return [name, marked, notes, verdict];
 }
 
 const UNVERIFIED: readonly Case[] = [
-  { name: "unverified", ...withUnverified(forged), verdict: 6 },
-  { name: "unverified, under review", ...withUnverified(forged, closing("opened")), verdict: 6 },
-  { name: "unverified, reviewed", ...withUnverified(forged, closing("closed")), verdict: 0 },
+  withUnverified("unverified", [forged], 6),
+  withUnverified("unverified, under review", [forged, closing("opened")], 6),
+  withUnverified("unverified, reviewed", [forged, closing("closed")], 0),
 ];
 
 const treeAt = (size: number): CompactRange => {
@@ -183,44 +157,27 @@ const treeAt = (size: number): CompactRange => {
   for (const leaf of leaves.slice(0, size)) tree.append(leaf);
   return tree;
 };
-const pruned: LogItem = { kind: "start", pruned: true, epoch: 1, size: 32, roots: treeAt(32).roots, note: middle };
+const pruned = { kind: "start", pruned: true, epoch: 1, size: 32, roots: treeAt(32).roots, note: middle } as const;
 const pruneEntry = signOutsideLane(DIRECT, {
   ...read(920),
   operation: "audit.prune",
   detail: '{"epoch":"1","size":"32"}',
 });
-/** The entries after the first 32. The last one says that the first 32 were pruned. */
+/** The items after the first 32 leaves. */
+const rest = (items: readonly LogItem[], notes: number): readonly LogItem[] =>
+  items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(notes);
+/** In this log, the last entry says that the first 32 were pruned. */
 const prunedLog = logOf([...entries, pruneEntry], [32, COUNT + 1]);
-const afterPruning = prunedLog.items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(1);
+const after = rest(prunedLog.items, 1);
 const [, newest = ""] = prunedLog.notes;
 
 const PRUNED: readonly Case[] = [
-  { name: "pruned", items: [pruned, ...afterPruning], outside: [newest], verdict: 0 },
-  {
-    name: "pruned, compared with all",
-    items: [pruned, ...afterPruning],
-    outside: [...log.notes.slice(0, 2), newest],
-    verdict: 0,
-  },
-  { name: "pruned, with nothing outside", items: [pruned, ...afterPruning], outside: [], verdict: 3 },
-  {
-    name: "pruned, with other hashes",
-    items: [{ ...pruned, roots: [leafHash()] }, ...afterPruning],
-    outside: [],
-    verdict: 6,
-  },
-  {
-    name: "pruned, with another checkpoint",
-    items: [{ ...pruned, note: last }, ...afterPruning],
-    outside: [],
-    verdict: 6,
-  },
-  {
-    name: "pruned, and no entry says so",
-    items: [pruned, ...log.items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(2)],
-    outside: [last],
-    verdict: 6,
-  },
+  ["pruned", [pruned, ...after], [newest], 0],
+  ["pruned, compared with all", [pruned, ...after], [...log.notes.slice(0, 2), newest], 0],
+  ["pruned, with nothing outside", [pruned, ...after], [], 3],
+  ["pruned, with other hashes", [{ ...pruned, roots: [leafHash()] }, ...after], [], 6],
+  ["pruned, with another checkpoint", [{ ...pruned, note: last }, ...after], [], 6],
+  ["pruned, and no entry says so", [pruned, ...rest(all, 2)], [last], 6],
 ];
 
 /**
@@ -237,7 +194,7 @@ async function* streamed<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   yield* items;
 }
 
-async function writeCase({ name, items, outside, verdict }: Case, number: number): Promise<object> {
+async function writeCase([name, items, outside, verdict]: Case, number: number): Promise<object> {
   const { verdict: found, findings } = await verifyLog(streamed(items), { key: LOG_KEY, outside, now: LATE });
   if (found !== verdict)
     throw new Error(`${name}: the verdict is ${found}, not ${verdict}: ${JSON.stringify(findings)}`);
@@ -258,11 +215,7 @@ async function consistency(first: number, second: number): Promise<object> {
   return { first, second, root1, root2, hashes: hashes.map((hash) => hash.toString("base64")) };
 }
 
-function rootOf(size: number): Buffer {
-  const tree = new CompactRange();
-  for (const leaf of leaves.slice(0, size)) tree.append(leaf);
-  return tree.root();
-}
+const rootOf = (size: number): Buffer => treeAt(size).root();
 
 const logs = await Promise.all([...CASES, ...EPOCHS, ...UNVERIFIED, ...PRUNED].map(writeCase));
 const otherRoot = { origin: ORIGIN, size: COUNT, root: leafHash() };

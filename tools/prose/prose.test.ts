@@ -65,25 +65,3 @@ test("sentences in strings are checked for terms, but single words, quoted value
 test("a file without prose has no finding", async () => {
   expect(await messagesOf("a.json", '{ "anew": "anew" }')).toEqual([]);
 });
-
-test("a comment that starts without its subject is reported, even after code in the same line", async () => {
-  const source = [
-    "/** Of the whole text. */",
-    "const a = 1; // The same, without flags.",
-    "",
-    "/**",
-    " * As the interface has it.",
-    " */",
-    "// As long as the server runs, it is read.",
-    "",
-    "// By default the limit is 1. The part of a limit",
-    "// Of a wrapped line starts no comment.",
-    "/** The same database by another login. */",
-  ].join("\n");
-  const message = (words: string): string => `a comment starts with "${words}": name what it is about`;
-  expect(await messagesOf("a.ts", source)).toEqual([
-    `1: ${message("Of")}`,
-    `2: ${message("The same,")}`,
-    `4: ${message("As")}`,
-  ]);
-});

@@ -1,6 +1,6 @@
 /**
  * `npm run lint:prose`: checks the words of Markdown, and of comments and strings in sources: terms to avoid, spelling,
- * table cells that are longer than a phrase, and comments that begin without their subject.
+ * and table cells that are longer than a phrase.
  */
 import { glob, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -66,22 +66,6 @@ const commentsIn = (path: string, source: string): readonly Span[] =>
   spansOf(source, path.endsWith(".sql") ? SQL : /\.(py|sh|ya?ml)$/.test(path) ? SHELL : C);
 
 const withoutMarkers = (comment: string): string => comment.replaceAll(MARKER, (marker) => " ".repeat(marker.length));
-
-/** Matches first words that belong to a noun or a sentence which the comment leaves out. */
-const FRAGMENT_START =
-  /^(?:Of|As(?! (?:far|long|soon) as)|By(?! default)|Like|Made|Has|Not|Its|Again|Also|Taken|Kept|Held|(?:New|Old)est first\.|The same(?:[.,:;]| (?:about|and|as|but|for|from|in|of|on|with|without)\b))(?=\W)/;
-
-/** Finds comments that make sense only together with the line below, by their first words. */
-function fragments(path: string, source: string): readonly Finding[] {
-  const spans = commentsIn(path, source);
-  return spans.flatMap(({ start, end }, index) => {
-    const between = source.slice(spans[index - 1]?.end, start);
-    const isContinued = index > 0 && /^\n[ \t]*$/.test(between) && /^(\/\/|--)/.test(source.slice(start, end));
-    const words = FRAGMENT_START.exec(withoutMarkers(source.slice(start, end)).replaceAll(/\s+/g, " ").trim())?.[0];
-    if (words === undefined || isContinued) return [];
-    return [{ line: lineAt(source, start), message: `a comment starts with "${words}": name what it is about` }];
-  });
-}
 
 interface Node extends Span {
   readonly type: string;
@@ -184,7 +168,7 @@ export async function createLinter(): Promise<(path: string, source: string) => 
       return [...terms(text), ...spelling(text), ...(source.startsWith("<!-- Generated") ? [] : cells(source))];
     }
     const comments = proseOf(show(source, commentsIn(path, source), withoutMarkers));
-    return [...fragments(path, source), ...terms(comments), ...spelling(comments), ...terms(stringsOf(path, source))];
+    return [...terms(comments), ...spelling(comments), ...terms(stringsOf(path, source))];
   };
 }
 

@@ -69,6 +69,8 @@ def ios_flags(language: str = "objective-c++") -> list[str]:
     handwritten = KIT / "handwritten"
     return [
         *("-x", language, "-std=c++20", *TARGET, *arc, "-nostdinc", "-nostdinc++"),
+        # A file includes what it uses, and the compiler reads less.
+        "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES",
         *system(handwritten, HEADERS, handwritten / "libcxx", LLVM / "include/c++/v1"),
         *system(LLVM / "lib/clang/19/include", TRUTH / "darwin/include/any-darwin-any"),
         *react_flags(),

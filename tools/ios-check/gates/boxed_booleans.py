@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from kit import CLANG, IOS, Case, in_parallel, ios_flags, run, sources
+from kit import CLANG, IOS, Case, in_parallel, ios_flags, precompiled, run, sources
 
 BOOLEANS = {"bool", "BOOL", "Boolean", "_Bool"}
 TRANSPARENT = {
@@ -41,6 +41,7 @@ NAMESPACE = "drs"
 
 
 def check() -> list[Case]:
+    precompiled()
     return [*in_parallel(check_source, sources(".mm")), *check_self()]
 
 
@@ -80,7 +81,7 @@ def boxed_as_number(code: str, folder: Path) -> list[str]:
 
 def syntax_trees(code: str, folder: Path, name: str) -> list[dict]:
     dump = ["-Xclang", "-ast-dump=json", "-Xclang", f"-ast-dump-filter={name}"]
-    done = run([CLANG, *ios_flags(), "-w", "-fsyntax-only", *dump, "-"], input=code, cwd=folder)
+    done = run([CLANG, *ios_flags(), *precompiled(), "-w", "-fsyntax-only", *dump, "-"], input=code, cwd=folder)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     trees, at, decoder = [], 0, json.JSONDecoder()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from kit import CLANG, HEADERS, KIT, Case, ios_flags, run
+from kit import CLANG, HEADERS, KIT, Case, ios_flags, precompiled, run
 
 FAKES = KIT / "tests/fakes/Fakes.mm"
 TYPES = ["-Wmethod-signatures", "-Wmismatched-return-types", "-Wmismatched-parameter-types", "-Werror"]
@@ -37,7 +37,8 @@ def check() -> list[Case]:
 
 
 def mistyped(code: str) -> str | None:
-    done = run([CLANG, *ios_flags(), "-I", FAKES.parent, *TYPES, "-fsyntax-only", "-"], input=code, cwd=FAKES.parent)
+    flags = [*ios_flags(), *precompiled(), "-I", FAKES.parent, *TYPES]
+    done = run([CLANG, *flags, "-fsyntax-only", "-"], input=code, cwd=FAKES.parent)
     return done.stderr if done.returncode else None
 
 

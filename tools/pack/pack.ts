@@ -9,12 +9,13 @@
  * and contains the contract. It is for apps, because Metro and Jest accept either format.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildPackageFiles } from "./bundle.ts";
-import { type Manifest, releaseProblem, ROOT } from "./manifest.ts";
+import { buildBundle } from "./bundle.ts";
+import { compile } from "./compile.ts";
+import { manifestOf, published, releaseProblem, ROOT } from "./manifest.ts";
 import { buildTree } from "./tree.ts";
 
 const PACKAGES = {
@@ -23,8 +24,8 @@ const PACKAGES = {
   features: buildTree,
   scanner: buildTree,
   server: buildTree,
-  "host-client": buildPackageFiles,
-  "react-native": buildPackageFiles,
+  "host-client": buildBundle,
+  "react-native": buildBundle,
 } as const;
 
 type PackageName = keyof typeof PACKAGES;
@@ -53,6 +54,7 @@ else {
 async function packInto(folder: string): Promise<void> {
   const staging = mkdtempSync(join(tmpdir(), "drs-pack-"));
   try {
+    compile(join(staging, "compiled"));
     const tarballs: string[] = [];
     for (const name of NAMES.filter((each) => values.package.includes(each))) tarballs.push(await pack(name, staging));
     mkdirSync(folder, { recursive: true });
@@ -67,12 +69,11 @@ async function packInto(folder: string): Promise<void> {
 
 /** Builds one package below `staging` and packs it there. @returns the tarball's name. */
 async function pack(name: PackageName, staging: string): Promise<string> {
-  const source = join(ROOT, "packages", name);
   const target = join(staging, name);
   mkdirSync(target);
-  const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
-  const published = await PACKAGES[name](source, target, manifest);
-  writeFileSync(join(target, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
+  const source = join(ROOT, "packages", name);
+  const members = await PACKAGES[name](source, target, manifestOf(name), join(staging, "compiled"));
+  writeFileSync(join(target, "package.json"), `${JSON.stringify({ ...published(name), ...members }, undefined, 2)}\n`);
   cpSync(join(ROOT, "LICENSE"), join(target, "LICENSE"));
   const flags = ["pack", "--silent", "--pack-destination", staging];
   return execFileSync("npm", flags, { cwd: target, encoding: "utf8" }).trim();

@@ -3,30 +3,27 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { ROOT } from "./manifest.ts";
 
-/**
- * Compiles a package file by file into `out/<package>/src`. The files of other packages that it uses are compiled into
- * folders next to `out/<package>`.
- */
-export function compile(source: string, out: string, options: { readonly emitDeclarationOnly: boolean }): void {
+/** Compiles all packages file by file into JavaScript and declarations: `packages/NAME/src` into `out/NAME/src`. */
+export function compile(out: string): void {
+  const packages = join(ROOT, "packages");
   const folder = mkdtempSync(join(ROOT, "node_modules/.tsc-"));
-  const project = join(folder, "tsconfig.json");
   const settings = {
-    extends: join(source, "tsconfig.json"),
+    extends: join(ROOT, "tsconfig.json"),
     compilerOptions: {
-      ...options,
       noEmit: false,
       declaration: true,
       rewriteRelativeImportExtensions: true,
-      rootDir: join(ROOT, "packages"),
+      rootDir: packages,
       outDir: out,
       typeRoots: [join(ROOT, "node_modules/@types")],
     },
-    include: [join(source, "src")],
-    exclude: ["test", "fixture", "contract", "test-d"].map((kind) => join(source, `src/**/*.${kind}.ts*`)),
+    files: [join(packages, "react-native/react-native.d.ts")],
+    include: [join(packages, "*/src")],
+    exclude: ["test", "fixture", "contract", "test-d"].map((kind) => join(packages, `*/src/**/*.${kind}.ts*`)),
   };
   try {
-    writeFileSync(project, JSON.stringify(settings));
-    execFileSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", project], { stdio: ["ignore", "inherit", "inherit"] });
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    execFileSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", folder], { stdio: ["ignore", "inherit", "inherit"] });
   } finally {
     rmSync(folder, { recursive: true });
   }

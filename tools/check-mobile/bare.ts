@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { deepEqual, equal, match } from "node:assert/strict";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
 import { GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
@@ -9,6 +10,7 @@ import { bin, type ProgramRunner } from "../suite/run.ts";
 import type { Suite } from "../suite/suite.ts";
 
 const APP = join(import.meta.dirname, "bare-app");
+const PACKAGES = join(import.meta.dirname, "../native-spec");
 const PROBES = "os_integrity,media_bluetooth_apps";
 const MANIFEST = "android/app/src/main/AndroidManifest.xml";
 const PLIST = "ios/HelloWorld/Info.plist";
@@ -25,7 +27,7 @@ export async function checkBareApp(
 ): Promise<void> {
   cpSync(APP, folder, { recursive: true });
   const installed = await suite.check("bare app: React Native's template with the packages installs", async () => {
-    writeManifest(folder);
+    await prepare(folder, runner);
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
     await runner.must("npm", "install", ...flags, ...tarballs);
     cpSync(join(folder, "node_modules/@react-native-community/template/template"), folder, {
@@ -42,27 +44,38 @@ export async function checkBareApp(
     writeFromGuide(folder, ["jest.setup.js"]);
     return await jestCounts(runner, folder);
   });
-  await suite.check("bare app: Metro bundles the guide's code", async () => {
+  await suite.check("bare app: Metro bundles the guide's code for Android, and Hermes compiles it", async () => {
     const flags = ["--platform", "android", "--dev", "false", "--minify", "false", "--out", "bundle"];
     await runner.must(bin("metro"), "build", "index.js", ...flags, "--config", "metro.config.js");
-    match(readFileSync(join(folder, "bundle.js"), "utf8"), /device_intel_collection/);
+    await runner.must(hermesCompiler(folder), "-emit-binary", "-w", "-out", "bundle.hbc", "bundle.js");
+    match(readFileSync(join(folder, "bundle.hbc"), "latin1"), /device_intel_collection/);
   });
   await checkModuleKinds(suite, runner);
 }
 
-/** The app has the packages of `tools/native-spec`, in the versions of its lock file, without other React Natives. */
-function writeManifest(folder: string): void {
-  const source = join(import.meta.dirname, "../native-spec");
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+/** The app has the packages of `tools/native-spec`, as links to its files, but no other React Native. */
+async function prepare(folder: string, runner: ProgramRunner): Promise<void> {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(PACKAGES, "package.json"), "utf8"),
+  ) as Manifest;
   const tools = Object.entries(devDependencies).filter(([name]) => !/^(newest|oldest)-|^@nativescript/.test(name));
   const manifest = { name: "bare-app", version: "0.0.1", dependencies, devDependencies: Object.fromEntries(tools) };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-  cpSync(join(source, "package-lock.json"), join(folder, "package-lock.json"));
+  cpSync(join(PACKAGES, "package-lock.json"), join(folder, "package-lock.json"));
+  const copy = 'cp -al "$0" node_modules || cp -a "$0/." node_modules';
+  await runner.must("sh", "-c", copy, join(PACKAGES, "node_modules"));
 }
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** The compiler of the Hermes of the app's React Native. */
+function hermesCompiler(folder: string): string {
+  const { resolve } = createRequire(join(folder, "node_modules/react-native/package.json"));
+  const system = process.platform === "darwin" ? "osx" : "linux64";
+  return join(dirname(resolve("hermes-compiler/package.json")), `hermesc/${system}-bin/hermesc`);
 }
 
 /** Applies to the guide's code what its comments say about a bare app. */

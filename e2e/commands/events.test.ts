@@ -96,7 +96,7 @@ describe("drs event", () => {
     expect(entry?.["detail"]).toMatchObject({ filter: { idempotency_key: key, to: at }, count: 0 });
     expect(await listed("event", "list", "--account", "lists-2", "--to", at ?? "", "--limit", "1")).toEqual([second]);
     const alone = await drs("event", "list", "--idempotency-key", key ?? "");
-    expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining("give account") });
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining("--idempotency-key need --account") });
   });
 
   test("lists the newest 50 events if no limit is given", async () => {

@@ -20,6 +20,12 @@ export const eventCommand = (context: Context): Command =>
     timelineCommand(context),
   );
 
+interface ListOptions extends RestrictedReads {
+  readonly account?: string;
+  readonly session?: string;
+  readonly idempotencyKey?: string;
+}
+
 const listCommand = (context: Context): Command =>
   routeList(context, {
     name: "list",
@@ -50,7 +56,12 @@ const listCommand = (context: Context): Command =>
       until === null
         ? undefined
         : `No index serves these filters, so the search ended after 2 seconds, at ${until}. Continue it with --to ${until}, or add --account, --action or --from.`,
-    contextOf: (options: RestrictedReads, self) => contextOf(context, options, self),
+    contextOf: ({ account, session, idempotencyKey, ...options }: ListOptions, self) => {
+      if (account === undefined && (session ?? idempotencyKey) !== undefined) {
+        self.error("error: --session and --idempotency-key need --account");
+      }
+      return contextOf(context, options, self);
+    },
   })
     .option(...INCLUDE_RESTRICTED)
     .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));

@@ -41,6 +41,7 @@ it.each(READERS.filter((role) => role !== "privacy"))("the role %s finds no rest
   await expect(client.call("readEvent", { event_id: event.eventId })).rejects.toMatchObject({ code: "not-found" });
   if (role === "operator") return;
   const key = { account, idempotency_key: event.idempotencyKey };
+  expect((await client.call("listEvents", key)).events).toEqual([]);
   await expect(client.call("readTimeline", key)).rejects.toMatchObject({ code: "not-found" });
 });
 
@@ -52,6 +53,7 @@ it("the role privacy finds a restricted event, marked as restricted", async () =
   expect(await client.call("readEvent", { event_id: event.eventId })).toMatchObject({ restricted: true });
   const key = { account, idempotency_key: event.idempotencyKey };
   expect(await client.call("readTimeline", key)).toMatchObject({ event_id: event.eventId });
+  expect((await client.call("listEvents", key)).events).toMatchObject([{ event_id: event.eventId }]);
 });
 
 it.each(["analyst", "investigator"] as const)(
@@ -152,4 +154,16 @@ it("no role opens a restricted event, not even together with privacy", async () 
   const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
   await expect(client.call("readExactEvent", read)).rejects.toMatchObject({ code: "not-found" });
   await expect(client.call("readObservations", read)).rejects.toMatchObject({ code: "not-found" });
+});
+
+it("no request includes restricted events, as a command on the database can", async () => {
+  const token = await listener.token(["investigator", "privacy"]);
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const why = { reason: "a legal claim", category: "dispute", include_restricted: true, includeRestricted: true };
+  for (const path of ["exact", "observations"]) {
+    const url = new URL(`/admin/v1/events/${event.eventId}/${path}`, listener.url);
+    expect((await fetch(url, { method: "POST", headers, body: JSON.stringify(why) })).status, path).toBe(400);
+  }
+  const list = new URL("/admin/v1/events?include_restricted=true", listener.url);
+  expect((await fetch(list, { headers })).status).toBe(400);
 });

@@ -1,11 +1,11 @@
 import { OPTION_PATHS, PATHS, settingOf } from "../../packages/server/src/base/config/settings.ts";
+import { code, table } from "./table.ts";
 
 export function configurationPage(): string {
   const rows = PATHS.map((path) => {
     const { variable, fallback, secret, meaning } = settingOf(path);
-    const shown = secret ? "(secret)" : fallback === undefined ? "" : `\`${fallback}\``;
-    const option = OPTION_PATHS.includes(path) ? `\`${path}\`` : "";
-    return `| \`${variable}\` | ${shown} | ${option} | ${meaning} |`;
+    const shown = secret ? "(secret)" : fallback === undefined ? "" : code(fallback);
+    return [code(variable), shown, OPTION_PATHS.includes(path) ? code(path) : "", meaning];
   });
   return `<!-- Generated from the declared settings by \`npm run generate\`. Do not edit. -->
 
@@ -19,8 +19,6 @@ A host that embeds the endpoint passes options instead ([embedding](integrator-b
 \`{ throttle: { ratePerSecond: 20 } }\` for the path \`throttle.ratePerSecond\`. An option whose name ends in \`Ms\` is a number of milliseconds, and
 \`keys.encryptionKey\` a \`Uint8Array\`. A variable without an option belongs to the standalone service and its commands.
 
-| variable | default | option | meaning |
-| --- | --- | --- | --- |
-${rows.join("\n")}
+${table(["variable", "default", "option", "meaning"], rows)}
 `;
 }

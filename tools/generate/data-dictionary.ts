@@ -7,6 +7,7 @@ import type {
   Range,
   Systems,
 } from "../../packages/contract/src/catalog/declare.ts";
+import { code, table } from "./table.ts";
 
 function permissionText(permission: Permission | undefined): string {
   return Object.entries(permission ?? {})
@@ -44,7 +45,7 @@ function systemsText(systems: ByPlatform<Systems> | undefined): string[] {
 
 function valuesText({ values, form, raw, range, systems }: Field): string {
   const parts = [
-    ...onEach(values, (list) => list.map((value) => `\`${value}\``).join(", ")),
+    ...onEach(values, (list) => list.map(code).join(", ")),
     ...(form ? [form.name] : []),
     ...(raw ? ["as the platform says it"] : []),
     ...onEach(range, rangeText),
@@ -53,11 +54,11 @@ function valuesText({ values, form, raw, range, systems }: Field): string {
   return parts.join("; ");
 }
 
-function row(name: string, field: Field): string {
+function row(name: string, field: Field): string[] {
   const where = field.platforms.length === 0 ? "never filled" : field.platforms.join(", ");
   const constant = field.constantOn ? ` **Constant on ${field.constantOn.join(", ")}: read it as omitted there.**` : "";
   const cells = [
-    `\`${name}\`${field.required ? " (required)" : ""}`,
+    `${code(name)}${field.required ? " (required)" : ""}`,
     field.type + (field.unit ? `, ${field.unit}` : ""),
     where,
     field.sensitivity,
@@ -65,24 +66,24 @@ function row(name: string, field: Field): string {
     valuesText(field),
     field.meaning + constant,
   ];
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return cells.map((cell) => cell.replaceAll("|", "\\|"));
 }
 
-function rows(fields: Readonly<Record<string, Field>>, prefix = ""): string[] {
+function rows(fields: Readonly<Record<string, Field>>, prefix = ""): string[][] {
   return Object.entries(fields).flatMap(([name, field]) => [
     row(prefix + name, field),
     ...rows(field.fields ?? {}, `${prefix}${name}.`),
   ]);
 }
 
+const COLUMNS = ["field", "type, unit", "platforms", "sensitivity", "permission", "values", "meaning"];
+
 function section(probe: Probe): string {
   return `## ${probe.id}
 
 ${probe.meaning} Platforms: ${probe.platforms.join(", ")}. ${probe.enabledByDefault ? "On by default, after consent." : "Off by default."}
 
-| field | type, unit | platforms | sensitivity | permission | values | meaning |
-| --- | --- | --- | --- | --- | --- | --- |
-${rows(probe.fields).join("\n")}
+${table(COLUMNS, rows(probe.fields))}
 `;
 }
 

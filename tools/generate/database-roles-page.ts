@@ -1,21 +1,23 @@
 import { FUNCTION_GRANTS, type Grants, TABLE_GRANTS } from "../../packages/server/src/store/postgres/grants.ts";
 import { type Role, ROLE_NAMES, ROLES } from "../../packages/server/src/store/postgres/roles.ts";
+import { code, table } from "./table.ts";
 
 const EMPTY_CELL = "–";
 
 /** Describes the roles of the events' database and the privileges of each. */
 export function databaseRolesPage(): string {
-  const head = ROLE_NAMES.map((role) => `\`${role}\``).join(" | ");
-  const rule = ROLE_NAMES.map(() => "---").join(" | ");
-  const roles = ROLE_NAMES.map((role) => `| \`${role}\` | ${ROLES[role]} |`);
-  const tables = Object.entries(TABLE_GRANTS).map(([name, grants]) => `| \`${name}\` | ${cells(grants)} |`);
+  const columns = ROLE_NAMES.map(code);
+  const roles = ROLE_NAMES.map((role) => [code(role), ROLES[role]]);
+  const tables = Object.entries(TABLE_GRANTS).map(([name, grants]) => {
+    return [code(name), ...ROLE_NAMES.map((role) => cell(grants, role))];
+  });
   const functions = Object.entries(FUNCTION_GRANTS)
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([name, grantees]) => {
       const may = ROLE_NAMES.map((role) =>
         grantees.includes(role) || grantees.includes("public") ? "yes" : EMPTY_CELL,
       );
-      return `| \`${name}\` | ${may.join(" | ")} |`;
+      return [code(name), ...may];
     });
   return `<!-- Generated from packages/server/src/store/postgres/grants.ts by \`npm run generate\`. Do not edit. -->
 
@@ -24,29 +26,21 @@ export function databaseRolesPage(): string {
 \`drs migrate\` creates these roles and grants them exactly what the tables list. A role owns nothing.
 [Database and logins](operator/databases.md#logins-of-the-events) says which login gets which role.
 
-| role | for |
-| --- | --- |
-${roles.join("\n")}
+${table(["role", "for"], roles)}
 
 ## Tables and views
 
 No role but \`drs_service\` reads payloads of events or sealed values of features from a table or view. The columns are in \`grants.ts\`.
 
-| table or view | ${head} |
-| --- | ${rule} |
-${tables.join("\n")}
+${table(["table or view", ...columns], tables)}
 
 ## Functions
 
 Functions that run with the rights of the owner check in their own code what a caller may read or change.
 
-| function | ${head} |
-| --- | ${rule} |
-${functions.join("\n")}
+${table(["function", ...columns], functions)}
 `;
 }
-
-const cells = (grants: Grants): string => ROLE_NAMES.map((role) => cell(grants, role)).join(" | ");
 
 /** Maximum number of columns that a cell names. If there are more, the cell has their number. */
 const MAX_NAMED = 3;

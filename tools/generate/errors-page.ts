@@ -1,14 +1,15 @@
 import { VIOLATIONS, PROBLEMS } from "@device-risk-signals/contract";
 import { OPERATOR_ERRORS } from "../../packages/server/src/base/errors/codes.ts";
+import { code, table } from "./table.ts";
 
 export function errorsPage(): string {
-  const problems = Object.entries(PROBLEMS).map(
-    ([code, { status, title, when }]) => `| \`${code}\` | ${status} | ${title} | ${when} |`,
-  );
-  const errors = Object.entries(VIOLATIONS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
-  const operators = Object.entries(OPERATOR_ERRORS).map(
-    ([code, { exitCode, retryable, when }]) => `| \`${code}\` | ${exitCode} | ${retryable ? "yes" : "no"} | ${when} |`,
-  );
+  const problems = Object.entries(PROBLEMS).map(([name, { status, title, when }]) => {
+    return [code(name), String(status), title, when];
+  });
+  const violations = Object.entries(VIOLATIONS).map(([name, meaning]) => [code(name), meaning]);
+  const operators = Object.entries(OPERATOR_ERRORS).map(([name, { exitCode, retryable, when }]) => {
+    return [code(name), String(exitCode), retryable ? "yes" : "no", when];
+  });
   return `<!-- Generated from the two error registries by \`npm run generate\`. Do not edit. -->
 
 # Errors
@@ -24,17 +25,13 @@ repeats values that the client sent; it may repeat names of members.
 
 \`type\` is \`urn:problem:device-risk-signals:<code>\`.
 
-| code | status | title | when |
-| --- | --- | --- | --- |
-${problems.join("\n")}
+${table(["code", "status", "title", "when"], problems)}
 
 ## Violations
 
 An entry of \`errors\` has one of these codes. Where a problem has a single place, the entry has the problem's own code.
 
-| code | meaning |
-| --- | --- |
-${errors.join("\n")}
+${table(["code", "meaning"], violations)}
 
 ## Errors of the server and its commands
 
@@ -43,8 +40,6 @@ A line of the log at level 50 has one of these codes as \`code\`; an error that 
 wrong usage, 3 done in part or with a difference, 4 not ready, 5 waiting for an approval, 6 the audit log is broken. "Retry" says
 whether the same call may succeed later although no operator changes anything.
 
-| code | exit code | retry | when, and what to do |
-| --- | --- | --- | --- |
-${operators.join("\n")}
+${table(["code", "exit code", "retry", "when, and what to do"], operators)}
 `;
 }

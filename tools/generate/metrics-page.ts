@@ -1,6 +1,7 @@
 import { Dependencies } from "../../packages/server/src/base/dependencies/dependencies.ts";
 import { createMetrics } from "../../packages/server/src/runtime/metrics.ts";
 import { IngestProcesses } from "../../packages/server/src/serve/ingest-processes.ts";
+import { code, table } from "./table.ts";
 
 export interface Metric {
   readonly name: string;
@@ -22,8 +23,7 @@ export function serverMetrics(): readonly Metric[] {
 
 export function metricsPage(): string {
   const rows = serverMetrics().map(({ name, type, help, labelNames }) => {
-    const labels = labelNames.map((label) => `\`${label}\``).join(", ");
-    return `| \`${name}\` | ${type} | ${labels} | ${help} |`;
+    return [code(name), type, labelNames.map(code).join(", "), help];
   });
   return `<!-- Generated from the declared metrics by \`npm run generate\`. Do not edit. -->
 
@@ -32,8 +32,6 @@ export function metricsPage(): string {
 The admin listener serves these at \`/metrics\` ([monitoring](operator/monitoring.md)), and the \`process_*\` and \`nodejs_*\` metrics of
 \`prom-client\`. No label holds a value that a client sent. Requests that the HTTP parser rejects, and unknown paths, are not counted.
 
-| metric | type | labels | meaning |
-| --- | --- | --- | --- |
-${rows.join("\n")}
+${table(["metric", "type", "labels", "meaning"], rows)}
 `;
 }

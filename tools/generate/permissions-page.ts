@@ -9,6 +9,7 @@ import {
   routeOf,
   scopeOf,
 } from "@device-risk-signals/admin-api";
+import { code, table } from "./table.ts";
 
 const SCOPES = {
   full: "yes",
@@ -23,31 +24,27 @@ const ACCESS = { read: "reads", "audited-read": "reads; audited on the database,
 
 /** Describes the roles of the admin API, the permissions of each, and the operations that audit entries name. */
 export function permissionsPage(): string {
-  const roles = ROLE_NAMES.map((role) => `| \`${role}\` | ${ROLES[role]} |`);
+  const roles = ROLE_NAMES.map((role) => [code(role), ROLES[role]]);
   const permissions = (Object.keys(PERMISSIONS) as Permission[]).map((permission) => {
     const cells = ROLE_NAMES.map((role) => {
       const scope = scopeOf(permission, [role]);
       return scope === undefined ? "–" : SCOPES[scope];
     });
-    return `| \`${permission}\` | ${PERMISSIONS[permission].meaning} | ${cells.join(" | ")} |`;
+    return [code(permission), PERMISSIONS[permission].meaning, ...cells];
   });
   const operations = ROUTE_IDS.map(routeOf)
     .toSorted((a, b) => (a.operation < b.operation ? -1 : 1))
-    .map(
-      (route) =>
-        `| \`${route.operation}\` | ${route.method} \`${BASE_PATH}${route.path}\` | \`${route.permission}\` | ${accessOf(route)} |`,
-    );
+    .map((route) => {
+      const path = `${route.method} ${code(BASE_PATH + route.path)}`;
+      return [code(route.operation), path, code(route.permission), accessOf(route)];
+    });
   return `<!-- Generated from packages/admin-api by \`npm run generate\`. Do not edit. -->
 
 # Roles and permissions
 
-| role | task |
-| --- | --- |
-${roles.join("\n")}
+${table(["role", "task"], roles)}
 
-| permission | allows to | ${ROLE_NAMES.join(" | ")} |
-| --- | --- | ${ROLE_NAMES.map(() => "---").join(" | ")} |
-${permissions.join("\n")}
+${table(["permission", "allows to", ...ROLE_NAMES], permissions)}
 
 *pseudonyms*: accounts, actions, sessions and idempotency keys are shown as keyed MACs, and not searched for. *own*: only what the caller did. *With
 approval*: once another person with the role privacy has approved it. *Without values*: everything but values of features. Fields of
@@ -59,9 +56,7 @@ sensitivity*.
 Each call of an authenticated caller writes an audit entry with the operation of the route. A command that works on the
 database writes an entry for each change. It writes an entry for a read only if the table says so.
 
-| operation | route | permission | access |
-| --- | --- | --- | --- |
-${operations.join("\n")}
+${table(["operation", "route", "permission", "access"], operations)}
 `;
 }
 

@@ -1,6 +1,7 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field, Platform, Probe } from "../../packages/contract/src/catalog/declare.ts";
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../../packages/react-native/src/judgement/declared-artefacts.ts";
+import { code, table } from "./table.ts";
 
 const SENSITIVITY_LEVELS = ["low", "medium", "high"] as const;
 
@@ -16,15 +17,27 @@ function permissionsOf(probe: Probe, platform: Platform): string {
   return [...new Set(named)].join(", ") || "–";
 }
 
-function disclosureRow(probe: Probe): string {
+const DISCLOSURE_COLUMNS = ["probe", "highest sensitivity", "Google Play, Data safety", "Apple, App Privacy", "why"];
+
+function disclosureRow(probe: Probe): string[] {
   const { play, apple, note } = probe.disclosure;
-  return `| \`${probe.id}\` | ${highestSensitivity(probe)} | ${play} | ${apple} | ${note ?? ""} |`;
+  return [code(probe.id), highestSensitivity(probe), play, apple, note ?? ""];
 }
 
-function needsRow(probe: Probe): string {
+const NEEDS_COLUMNS = [
+  "probe",
+  "Android permissions",
+  "declared packages",
+  "iOS authorisations and entitlements",
+  "declared schemes",
+];
+
+function needsRow(probe: Probe): string[] {
   const count = (list: readonly string[] | undefined): string => (list ? String(list.length) : "–");
-  const android = `${permissionsOf(probe, "android")} | ${count(DECLARED_PACKAGES[probe.id])}`;
-  return `| \`${probe.id}\` | ${android} | ${permissionsOf(probe, "ios")} | ${count(DECLARED_SCHEMES[probe.id])} |`;
+  const [packages = "", schemes = ""] = [DECLARED_PACKAGES, DECLARED_SCHEMES].map((declared) =>
+    count(declared[probe.id]),
+  );
+  return [code(probe.id), permissionsOf(probe, "android"), packages, permissionsOf(probe, "ios"), schemes];
 }
 
 /** Lists, for each probe, the answers of the integrator to the questions of the app stores. */
@@ -36,9 +49,7 @@ export function storePrivacyPage(): string {
 The SDK stores nothing on the device, creates no identifier and sends nothing: its own privacy manifest declares no collected data.
 **Your app** declares what it sends to your endpoint. Declare only the probes that you enable.
 
-| probe | highest sensitivity | Google Play, Data safety | Apple, App Privacy | why |
-| --- | --- | --- | --- | --- |
-${CATALOG.map(disclosureRow).join("\n")}
+${table(DISCLOSURE_COLUMNS, CATALOG.map(disclosureRow))}
 
 For all probes:
 
@@ -55,8 +66,6 @@ The SDK declares and requests no permission: it uses the permissions of the app.
 \`LSApplicationQueriesSchemes\` declares schemes. The Expo plugin adds exactly those of the probes that you name. In a bare app
 \`npx --no-install device-risk-signals doctor\` says what is missing.
 
-| probe | Android permissions | declared packages | iOS authorisations and entitlements | declared schemes |
-| --- | --- | --- | --- | --- |
-${CATALOG.map(needsRow).join("\n")}
+${table(NEEDS_COLUMNS, CATALOG.map(needsRow))}
 `;
 }

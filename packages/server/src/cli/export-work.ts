@@ -233,7 +233,9 @@ async function* partsOf<Manifest extends ExportManifest>(
   }
 }
 
-function portsOf(context: Context, { pool, ...installation }: Installation): ExportPorts {
+type ExportParts = Pick<Installation, "administration" | "audit" | "featureSealer" | "pool" | "pseudonymizer">;
+
+function portsOf(context: Context, { pool, ...installation }: ExportParts): ExportPorts {
   return { ...installation, executor: pool, clock: context.clock, onProgress: showProgress(context, "written") };
 }
 

@@ -52,13 +52,8 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  * The ports of a process that has opened the whole installation.
  * @param connection the connection of the admin API. A worker deletes and exports events through the connection of the
  * installation.
- * @param report shows progress.
  */
-export function portsOf(
-  system: System,
-  connection: AdminConnection = system,
-  report: AdminPorts["report"] = () => {},
-): AdminPorts {
+export function portsOf(system: System, connection: AdminConnection = system): AdminPorts {
   const usesOwnerLogin = system.surfaces.includes("worker");
   const opened = Promise.resolve(usesOwnerLogin ? system : { ...system, ...connection });
   const open = (): typeof opened => opened;
@@ -69,7 +64,7 @@ export function portsOf(
     monotonic: MONOTONIC_CLOCK,
     keys: open,
     installation: open,
-    report,
+    report: () => {},
   };
 }
 

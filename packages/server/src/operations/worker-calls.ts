@@ -55,10 +55,11 @@ export class WorkerCalls {
       isOver = true;
       reject(timedOut(limitMs));
     }, limitMs);
-    const ports = portsOf(this.#system, undefined, (line) => {
+    const reportInTime = (line: string): void => {
       if (isOver) throw timedOut(limitMs);
       report(line);
-    });
+    };
+    const ports = { ...portsOf(this.#system), report: reportInTime };
     try {
       return await Promise.race([this.#perform(id, { ...call, ports }), over]);
     } finally {

@@ -212,7 +212,7 @@ export async function acknowledge(context: Context, id: string, { reason }: Ackn
 }
 
 /** Runs the work of an export only if the database has applied every entry of the journal. */
-const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
+const withReplayed = <T>(context: Context, work: (installation: ExportParts) => Promise<T>): Promise<T> =>
   withConnection(context, "change", async (connection) => work(await requireReplayedJournal(portsOn(connection))));
 
 /** Writes the file that an operation of the admin API returns. */

@@ -39,6 +39,9 @@ export interface WorkReports {
   readonly onCheckpoint?: (note: string) => void;
 }
 
+/** What a process works with in the background and, with the partitions, serves events with. */
+export type ServedParts = Supervised & WorkParts & Pick<System, "closing" | "clusterDirectory" | "featurePartitions">;
+
 type WorkParts = ErasureParts & VerifierParts & Pick<System, "dependencies" | "surfaces">;
 
 /**

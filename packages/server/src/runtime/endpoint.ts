@@ -25,11 +25,10 @@ import { BufferedDriftLog } from "../ingest/drift/drift.ts";
 import { PostgresEventStore } from "../store/events/event-store.ts";
 import { countComparedPayloads } from "../store/events/read-events.ts";
 import type { AdmissionExchange } from "./admission-exchange.ts";
-import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
+import { forgetErasedKeys, type ServedParts, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { knownReadiness, type Readiness, readiness } from "../base/dependencies/readiness.ts";
-import type { System } from "./system.ts";
 import type { ThrottleExchange, ThrottleName } from "./throttle-exchange.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
@@ -82,7 +81,7 @@ export interface Endpoint {
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /** @throws adopted-fields-invalid if the file of adopted fields is not valid. */
-export async function assembleEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
+export async function assembleEndpoint(system: ServedParts, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
   const { onError, shared } = ports;
   await using opened = new CloseStack(onError, system.closing);

@@ -1,13 +1,12 @@
 import { knownReadiness, readiness } from "../base/dependencies/readiness.ts";
-import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
+import { forgetErasedKeys, type ServedParts, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createMetrics } from "./metrics.ts";
-import type { System } from "./system.ts";
 
 /** Assembles the parts of a process that receives no events: a worker, or a process of the admin API. */
 export async function assembleWithoutIngestion(
-  system: System,
+  system: ServedParts,
   reports: WorkReports,
 ): Promise<Omit<Endpoint, "ingest">> {
   const { onError } = reports;

@@ -57,10 +57,7 @@ export const listAudit: Operation<"listAudit", ListPorts> = async ({ ports, call
 };
 
 /** The keyed MACs that name an account and its purposes in the entries of their erasures. */
-async function subjectsOf(
-  { pool, keys }: Ports<"keys.pseudonymizer" | "pool">,
-  account: string,
-): Promise<readonly Buffer[]> {
+async function subjectsOf({ pool, keys }: Ports<ListPorts>, account: string): Promise<readonly Buffer[]> {
   const { pseudonymizer } = await keys();
   return accountSubjects(account, await readPurposeIds(pool)).map((subject) => subjectMac(pseudonymizer, subject));
 }

@@ -59,12 +59,10 @@ export const resumeBackfill: Operation<"resumeBackfill", AuditPorts> = (call) =>
 export const cancelBackfill: Operation<"cancelBackfill", AuditPorts> = (call) =>
   change(call, "cancelled", "backfill.cancel");
 
+type Change = OperationCall<"pauseBackfill" | "resumeBackfill" | "cancelBackfill", AuditPorts>;
+
 async function change(
-  {
-    ports,
-    caller,
-    input: { run_id },
-  }: OperationCall<"pauseBackfill" | "resumeBackfill" | "cancelBackfill", AuditPorts>,
+  { ports, caller, input: { run_id } }: Change,
   state: Parameters<typeof changeBackfill>[2],
   operation: string,
 ) {

@@ -83,7 +83,7 @@ async function previewErasure(
   { account, refuse_later = false, unknown = false }: Input<"runErasure">,
 ): Promise<Erased> {
   if (ports.access === "change") {
-    const installation = await openRecovered(ports);
+    const installation = await openRecovered(ports.installation);
     journalPorts(installation);
   }
   const { accountKeys, pseudonymizer } = await ports.keys();

@@ -55,7 +55,7 @@ export const proposeFeatures: Operation<
   await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requirePublishedInputs(ports.pool, (await ports.keys()).driftDecisions, bundles);
-  const installation = input.dry_run ? undefined : await openRecovered(ports);
+  const installation = input.dry_run ? undefined : await openRecovered(ports.installation);
   await auditReading(call, "proposeFeatures", bundles);
   await requireRunnable(bundles);
   const evidence = await evidenceOf(ports, bundles);
@@ -77,7 +77,7 @@ export const recordEquivalence: Operation<
   const reason = reasonOf(input.reason, ports.config);
   await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
-  const { sealer, audit } = await openRecovered(ports);
+  const { sealer, audit } = await openRecovered(ports.installation);
   await auditReading(call, "recordEquivalence", bundles);
   await requireRunnable(bundles);
   const purposes = new Map([...(await readPurposeIds(ports.pool))].map(([code, id]) => [id, code]));
@@ -107,7 +107,7 @@ export const adoptFeatures: Operation<
   const purpose = await requirePurpose(ports, input.purpose);
   const features = [...new Set(input.features)].toSorted();
   const bundles = await findBundles(ports.pool, features);
-  const installation = input.dry_run ? undefined : await openRecovered(ports);
+  const installation = input.dry_run ? undefined : await openRecovered(ports.installation);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   // guard(drop): features that no worker can load together are not adopted together
   await requireLoadable(bundles);
@@ -153,7 +153,7 @@ async function approvalOf(
 export const retireFeatures: Operation<"retireFeatures", DecisionPorts> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   const purpose = await requirePurpose(ports, input.purpose);
-  const { audit } = await openRecovered(ports);
+  const { audit } = await openRecovered(ports.installation);
   const features = [...new Set(input.features)].toSorted();
   const ended = await inOwnerTransaction(ports.administration, (owner) =>
     retire(owner, audit, { features, purpose }, { ...agentOf(caller), reason }),

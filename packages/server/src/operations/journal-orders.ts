@@ -12,11 +12,7 @@ import type { Ports } from "./ports.ts";
 export type RecoveredPorts = `installation.${keyof RecoveryParts}`;
 
 /** Opens the installation for a change. @throws replay-needed if the database lacks entries of the journal. */
-export async function openRecovered<Parts extends RecoveryParts>({
-  installation: open,
-}: {
-  readonly installation: () => Promise<Parts>;
-}): Promise<Parts> {
+export async function openRecovered<Parts extends RecoveryParts>(open: () => Promise<Parts>): Promise<Parts> {
   const installation = await open();
   await requireRecovered(installation);
   return installation;
@@ -37,14 +33,11 @@ export async function runJournalOrder<T>(
 ): Promise<T> {
   const watch = new AppendWatch();
   try {
-    const installation = await openRecovered(ports);
+    const installation = await openRecovered(ports.installation);
     const orderPorts = (): HoldOrderPorts => journalPorts(installation, watch);
     const endOf = (): "commit" | "rollback" => (isDryRun ? "rollback" : "commit");
-    return await inOwnerTransaction(
-      ports.administration,
-      (owner) => work(owner, installation.audit, orderPorts),
-      endOf,
-    );
+    const run = (owner: OwnerTransaction): Promise<T> => work(owner, installation.audit, orderPorts);
+    return await inOwnerTransaction(ports.administration, run, endOf);
   } catch (error) {
     throw watch.explain(error);
   }

@@ -34,7 +34,7 @@ export const rotateKeys: Operation<"rotateKeys", "report" | ChangePorts> = async
     return { answer: { version: before, secrets }, ...auditedDryRun() };
   }
   const { pool, report } = ports;
-  const installation = await openRecovered(ports);
+  const installation = await openRecovered(ports.installation);
   const { keyStore, keyEncryption, audit, database } = installation;
   const onProgress = (secrets: number): void => {
     if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
@@ -82,7 +82,7 @@ export const destroyKey: Operation<"destroyKey", ApprovalPorts | ChangePorts> = 
     return { answer, ...auditedDryRun({ detail: answer }) };
   }
   const { pool } = ports;
-  const installation = await openRecovered(ports);
+  const installation = await openRecovered(ports.installation);
   const { audit, database } = installation;
   requireUnused(await versionsOf(installation), version);
   const asked = { operation: "key.destroy", parameters: answer, plan: answer, events: 0 };

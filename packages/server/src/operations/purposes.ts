@@ -65,7 +65,7 @@ async function change(call: OperationCall<"applyPolicy", PolicyPorts>, policy: P
   const { ports, caller } = call;
   // The replay must come first: without it, this policy could give a new purpose the code by which an erasure in the
   // journal names another purpose.
-  const { audit } = await openRecovered(ports);
+  const { audit } = await openRecovered(ports.installation);
   const approval = await approvalOf(call, policy);
   const confirm = async (owner: Transaction, events: number): Promise<void> => {
     requireBreakGlassToExpire(call, events);

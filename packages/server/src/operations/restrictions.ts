@@ -91,11 +91,9 @@ async function requireRequest(executor: Executor, { account, article, request_id
 
 type Asked = Input<"addRestriction">;
 
-export const liftRestriction: Operation<"liftRestriction", "clock" | ChangePorts> = async ({
-  ports,
-  caller,
-  input,
-}) => {
+type LiftPorts = "clock" | ChangePorts;
+
+export const liftRestriction: Operation<"liftRestriction", LiftPorts> = async ({ ports, caller, input }) => {
   const { restriction_id, informed_on, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   if (Date.parse(informed_on) > ports.clock.now()) throw invalid("body/informed_on", "must not be after today");

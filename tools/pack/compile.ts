@@ -3,8 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { ROOT } from "./manifest.ts";
 
-/** Compiles all packages file by file into JavaScript and declarations: `packages/NAME/src` into `out/NAME/src`. */
-export function compile(out: string): void {
+/**
+ * Compiles packages, and the files that they use of others, into JavaScript and declarations: `packages/NAME/src` into
+ * `out/NAME/src`.
+ */
+export function compile(names: readonly string[], out: string): void {
   const packages = join(ROOT, "packages");
   const folder = mkdtempSync(join(ROOT, "node_modules/.tsc-"));
   const settings = {
@@ -18,7 +21,7 @@ export function compile(out: string): void {
       typeRoots: [join(ROOT, "node_modules/@types")],
     },
     files: [join(packages, "react-native/react-native.d.ts")],
-    include: [join(packages, "*/src")],
+    include: names.map((name) => join(packages, name, "src")),
     exclude: ["test", "fixture", "contract", "test-d"].map((kind) => join(packages, `*/src/**/*.${kind}.ts*`)),
   };
   try {

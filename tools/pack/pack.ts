@@ -54,9 +54,11 @@ else {
 async function packInto(folder: string): Promise<void> {
   const staging = mkdtempSync(join(tmpdir(), "drs-pack-"));
   try {
-    compile(join(staging, "compiled"));
+    const names = NAMES.filter((name) => values.package.includes(name));
+    // Bundles contain the contract.
+    compile([...new Set(["contract", ...names])], join(staging, "compiled"));
     const tarballs: string[] = [];
-    for (const name of NAMES.filter((each) => values.package.includes(each))) tarballs.push(await pack(name, staging));
+    for (const name of names) tarballs.push(await pack(name, staging));
     mkdirSync(folder, { recursive: true });
     for (const tarball of tarballs) {
       cpSync(join(staging, tarball), join(folder, tarball));

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -33,6 +33,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 it("pack writes exactly the tarballs, replaces earlier ones, and deletes no other file", () => {
   const tarballs = NAMES.map((name) => basename(tarballOf(name)));
   expect(readdirSync(folder).sort()).toEqual([...tarballs, "other"].sort());
+});
+
+it.each([
+  [["--release"], "a release needs repository, homepage, bugs, author: fill them in in tools/release/project.json."],
+  [["--package", "servr"], `there is no package "servr": name ${NAMES.join(", ")}.`],
+])("pack rejects %j", (flags, message) => {
+  const { status, stderr } = spawnSync("node", ["tools/pack/pack.ts", ...flags], { cwd: ROOT, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: `pack: ${message}\n` });
 });
 
 async function filesOf(name: string): Promise<string[]> {

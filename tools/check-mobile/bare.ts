@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { deepEqual, equal, match } from "node:assert/strict";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
-import { GUIDE_CODE } from "./fresh-expo.ts";
+import { APP as EXPO_APP, GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "../suite/jest-counts.ts";
 import { bin, type ProgramRunner } from "../suite/run.ts";
@@ -37,17 +37,14 @@ export async function checkBareApp(
   });
   if (!installed) return;
   await checkDoctor(suite, folder, runner);
-  mkdirSync(join(folder, "guide"));
-  writeFromGuide(join(folder, "guide"), GUIDE_CODE, withoutExpo);
+  writeFromGuide(folder, [...GUIDE_CODE, "jest.setup.js"], withoutExpo);
+  cpSync(join(EXPO_APP, "__tests__"), join(folder, "__tests__"), { recursive: true });
   await suite.check("bare app: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
-  await suite.tests("bare app: Jest, with the set-up that docs/integrator-mobile.md says", async () => {
-    writeFromGuide(folder, ["jest.setup.js"]);
-    return await jestCounts(runner, folder);
-  });
+  await suite.tests("bare app: Jest, with the guide's set-up", () => jestCounts(runner, folder));
   await suite.check("bare app: Metro bundles the guide's code for Android, and Hermes compiles it", async () => {
     const flags = ["--platform", "android", "--dev", "false", "--minify", "false", "--out", "bundle"];
     await runner.must(bin("metro"), "build", "index.js", ...flags, "--config", "metro.config.js");
-    await runner.must(hermesCompiler(folder), "-emit-binary", "-w", "-out", "bundle.hbc", "bundle.js");
+    await runner.must(hermesCompiler(folder), "-emit-binary", "-O0", "-w", "-out", "bundle.hbc", "bundle.js");
     match(readFileSync(join(folder, "bundle.hbc"), "latin1"), /device_intel_collection/);
   });
   await checkModuleKinds(suite, runner);

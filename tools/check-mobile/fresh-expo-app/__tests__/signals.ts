@@ -1,9 +1,13 @@
+import type { ProbeId } from "@device-risk-signals/react-native";
 import { setScenario } from "@device-risk-signals/react-native/jest";
 import { hasSuBinary } from "../root";
 import { clientFor, sendSignals } from "../send-signals";
 import { collect } from "../signals";
 
-jest.mock("expo-crypto", () => ({ getRandomBytes: require("node:crypto").randomBytes }));
+jest.mock("expo-crypto", () => ({ getRandomBytes: require("node:crypto").randomBytes }), { virtual: true });
+
+// @ts-expect-error: no such probe. An `any` in the published declarations would let it pass.
+export const misspelt: ProbeId = "os_integrety";
 
 const action = { id: "action-1", type: "payment", session: "session-1" };
 

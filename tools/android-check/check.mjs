@@ -29,7 +29,7 @@ const KEPT = [
 const OBFUSCATED = "io.devicerisksignals.call.Calls -> io.devicerisksignals.call.Calls:";
 
 // The compilers leave classes of deleted sources behind, which would also be checked.
-for (const old of ["classes", "test-classes", "surefire-reports", "mapping.txt"]) {
+for (const old of ["classes", "test-classes", "maven-status", "surefire-reports", "mapping.txt"]) {
   rmSync(join(REACTOR, "library/target", old), { recursive: true, force: true });
 }
 const maven = ["--batch-mode", "--no-transfer-progress", "test", ...process.argv.slice(2)];

@@ -3,7 +3,6 @@ import { Writable } from "node:stream";
 import { fullEvent } from "../bench/src/full-event.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createProgram } from "../packages/server/src/cli/program.ts";
 import { runProgram } from "../packages/server/src/cli/run-program.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
 import { contextWith, withBreakGlass } from "./support/command.ts";
@@ -66,7 +65,7 @@ async function readRaw(
   });
   const context = { ...contextWith(environment, sink, stderr), isTerminal };
   const get = withBreakGlass(environment, ["event", "get", eventId, "--raw", "--reason", "test"]);
-  const code = await runProgram(createProgram(context), get);
+  const code = await runProgram(context, get);
   expect(code).toBe(0);
   return Buffer.concat(chunks);
 }

@@ -3,7 +3,6 @@ import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { Browser } from "../support/browser.ts";
 import { contextWith, objects, runWithBreakGlass } from "../support/command.ts";
@@ -45,7 +44,7 @@ const readToken = async (): Promise<string> =>
 function drs(...args: readonly string[]) {
   const [stdout, stderr] = [new Output(), new Output()];
   const context = { ...contextWith(environment, stdout, stderr), configDirectory: join(folder(), "drs") };
-  return { stdout, stderr, code: runProgram(createProgram(context), args) };
+  return { stdout, stderr, code: runProgram(context, args) };
 }
 
 /** @param before runs before the person signs in, and gets the URL that the command printed. */

@@ -1,10 +1,11 @@
 /** Runs `drs` in this process, and returns its output and exit code without the cost of a separate process. */
 import { Writable } from "node:stream";
+import type { Context } from "../../packages/server/src/cli/context.ts";
 import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { clockOf } from "./test-clock.ts";
 
-type Program = Pick<ReturnType<typeof createProgram>, "commands" | "name" | "options">;
+type Program = Pick<Awaited<ReturnType<typeof createProgram>>, "commands" | "name" | "options">;
 
 export interface Printed {
   readonly code: number;
@@ -30,7 +31,7 @@ export const contextWith = (
   environment: Readonly<Record<string, string>>,
   stdout: Writable,
   stderr: Writable,
-): Parameters<typeof createProgram>[0] => ({
+): Context => ({
   environment,
   directory: process.cwd(),
   clock: clockOf(environment),
@@ -58,17 +59,12 @@ export async function runAsGiven(
 ): Promise<Printed> {
   const stdout = new Collector();
   const stderr = new Collector();
-  const code = await runProgram(createProgram(contextWith(environment, stdout, stderr)), args);
+  const code = await runProgram(contextWith(environment, stdout, stderr), args);
   return { code, stdout: stdout.toString(), stderr: stderr.toString().replace(INSTALLATION_LINE, "") };
 }
 
 /** A program that lists its commands and runs none. */
-function emptyProgram(): Program {
-  const sink = new Collector();
-  return createProgram(contextWith({}, sink, sink));
-}
-
-let program: Program | undefined;
+const program: Program = await createProgram(contextWith({}, new Collector(), new Collector()));
 
 /** The arguments, with `--break-glass` added if the command has this option and works on an external database. */
 export function withBreakGlass(
@@ -76,8 +72,7 @@ export function withBreakGlass(
   args: readonly string[],
 ): readonly string[] {
   if (environment["DRS_DATABASE_URL"] === undefined || environment["DRS_ADMIN_URL"] !== undefined) return args;
-  program ??= emptyProgram();
-  let command: Program = program;
+  let command = program;
   for (const word of args) {
     const inner = command.commands.find((one) => one.name() === word);
     if (!inner) break;
@@ -196,7 +191,7 @@ export function everyCommand(): (readonly string[])[] {
     path,
     ...from.commands.flatMap((inner) => walk(inner, [...path, inner.name()])),
   ];
-  return walk(emptyProgram(), []);
+  return walk(program, []);
 }
 
 /** The objects that `--json` prints, one in each line. */

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { createProgram } from "./cli/program.ts";
+import type { Context } from "./cli/context.ts";
 import { runProgram } from "./cli/run-program.ts";
 
 /** A process that has done its work ends by itself within this time, unless a file operation hangs. */
@@ -74,7 +74,7 @@ export async function main(args: readonly string[]): Promise<number> {
   // A reader of the output may end early (`drs event list | head`), and so may the reader of a log. The process must
   // not crash because of that.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  const program = createProgram({
+  const context: Context = {
     environment: process.env,
     directory: process.cwd(),
     clock: Date,
@@ -89,8 +89,8 @@ export async function main(args: readonly string[]): Promise<number> {
     onSignal: (signals, listener) => {
       for (const signal of signals) process.on(signal, listener);
     },
-  });
-  const code = await runProgram(program, args);
+  };
+  const code = await runProgram(context, args);
   setTimeout(endIfFileOperationHangs, EXIT_TIMEOUT_MS).unref();
   return code;
 }

@@ -17,9 +17,10 @@ interface ExportOptions extends BreakGlassOptions {
 }
 
 export function accountCommand(context: Context): Command {
-  const command = new Command("account")
-    .description("What is stored about an account.")
-    .addHelpText("after", example('drs account export --account customer-1 --out export --reason "request 17"'));
+  const command = new Command("account").addHelpText(
+    "after",
+    example('drs account export --account customer-1 --out export --reason "request 17"'),
+  );
   command
     .command("export")
     .description("Write everything that is stored about an account into a new folder, exact bytes included. Audited.")

@@ -5,11 +5,8 @@ import { groupOf, routeCommand, routeList } from "./route-command.ts";
 export function actionCommand(context: Context): Command {
   const owner = "the account that the action belongs to";
   return groupOf(
-    {
-      name: "action",
-      help: "Actions that events refer to.",
-      example: "drs action register --account customer-1 --type payment",
-    },
+    "action",
+    "drs action register --account customer-1 --type payment",
     routeCommand(context, {
       name: "register",
       route: "registerAction",

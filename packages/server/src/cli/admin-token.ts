@@ -7,11 +7,8 @@ import { byIdOrPerson, groupOf, routeCommand, routeList } from "./route-command.
 
 export function adminTokenCommand(context: Context): Command {
   return groupOf(
-    {
-      name: "admin-token",
-      help: "Tokens for the admin API; kept as hashes only. A token belongs to a person.",
-      example: "drs admin-token issue --person j.doe --role auditor",
-    },
+    "admin-token",
+    "drs admin-token issue --person j.doe --role auditor",
     routeCommand(context, {
       name: "issue",
       route: "issueAdminToken",

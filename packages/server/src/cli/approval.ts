@@ -21,11 +21,8 @@ export function approvalCommand(context: Context): Command {
       lines: ({ approval_id, state }) => `Approval ${approval_id} is ${state}.`,
     });
   return groupOf(
-    {
-      name: "approval",
-      help: "Approvals: a second person allows an operation, once.",
-      example: "drs approval list",
-    },
+    "approval",
+    "drs approval list",
     routeList(context, {
       name: "list",
       route: "listApprovals",

@@ -2,46 +2,23 @@
  * The commands of the audit log, which others can verify: `drs audit verify`, `export`, `proof`, `checkpoint`, `key`,
  * `switch-keys`, `epoch` and `prune`.
  */
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
-import { checkpointNow, pruneNow, startEpochNow } from "../runtime/audit-log.ts";
-import { checkpointSinks } from "../runtime/checkpoint-sinks.ts";
-import { openJournal } from "../runtime/open-installation.ts";
-import { openKeys } from "../runtime/open-keys.ts";
-import { unchecked, verifyAuditLog, type Verified } from "../runtime/verify-audit.ts";
-import { parseLogKey } from "../audit/log/checkpoint.ts";
-import { parseHeader, parseItem } from "../audit/log/export-file.ts";
-import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
-import { changeSurfaceKeys } from "../audit/surface-keys.ts";
+import type { Verified } from "../runtime/verify-audit.ts";
 import type { VerificationRequest } from "../audit/verification-table.ts";
 import { isOperatorErrorCode } from "../base/errors/codes.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { readInstallationId } from "../lifecycle/recovery/installation.ts";
 import { plural } from "../base/messages/plural.ts";
-import { inTransaction } from "../store/postgres/database.ts";
-import {
-  breakGlassOption,
-  type BreakGlassOptions,
-  signBreakGlassCheckpoint,
-  requireBreakGlass,
-} from "./break-glass.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { agentOf, type Context, print, printJson, printText, withConnection, withInstallation } from "./context.ts";
-import {
-  installationLine,
-  localContext,
-  localOption,
-  type LocalOptions,
-  showInstallation,
-  showLocalInstallation,
-} from "./local.ts";
+import { type Context, print, printJson, printText } from "./context.ts";
+import { localContext, localOption, type LocalOptions, showInstallation, showLocalInstallation } from "./local.ts";
 import { findLogin, requireLocal } from "./login.ts";
 import { example, time, TIMES, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -52,6 +29,9 @@ interface VerifyOptions {
   readonly since?: number;
   readonly json?: boolean;
 }
+
+/** Imported when a command runs, so that other commands start sooner. */
+const loadWork = () => import("./audit-log-on-stores.ts");
 
 export const auditLogCommands = (context: Context): readonly Command[] => [
   verifyCommand(context),
@@ -85,8 +65,8 @@ function verifyCommand(context: Context): Command {
               ...(key !== undefined && { key }),
               ...(since !== undefined && { since: new Date(since).toISOString() }),
             })
-          : await verifyExport(resolve(context.directory, file), given, key);
-      report(context, result, json);
+          : await (await loadWork()).verifyExport(resolve(context.directory, file), given, key);
+      await report(context, result, json);
     });
 }
 
@@ -96,8 +76,8 @@ const readGiven = (path: string): Promise<string> =>
   });
 
 /** Signed in, a worker of the server verifies, because it has the MAC keys of all surfaces. */
-function verifyDatabase(context: Context, request: VerificationRequest): Promise<Verified> {
-  return findLogin(context) ? verifyOnServer(context, request) : verifyHere(context, request);
+async function verifyDatabase(context: Context, request: VerificationRequest): Promise<Verified> {
+  return findLogin(context) ? verifyOnServer(context, request) : (await loadWork()).verifyHere(context, request);
 }
 
 const POLL_EVERY_MS = 1_000;
@@ -148,52 +128,7 @@ function verifiedOf(
 
 type VerificationResult = NonNullable<Answer<"readVerification">["result"]>;
 
-function verifyHere(context: Context, request: VerificationRequest): Promise<Verified> {
-  return withConnection(context, "read", async (connection) => {
-    const keys = await openKeys(connection).catch((error: unknown) => {
-      // If the caller gave the public key, hashes and checkpoints are verified even without the key store.
-      if (request.key === undefined || !(error instanceof OperatorError)) throw error;
-      return undefined;
-    });
-    const sinks = checkpointSinks(connection, await openJournal(connection));
-    const installation = await readInstallationId(connection.pool);
-    context.stderr.write(installationLine(context, installation));
-    return { ...(await verifyAuditLog({ ...connection, sinks, keys }, request)), installation };
-  });
-}
-
-async function verifyExport(
-  path: string,
-  outside: readonly string[],
-  keyText: string | undefined,
-): Promise<Verification> {
-  const lines = linesOf(path)[Symbol.asyncIterator]();
-  const first = await lines.next();
-  const header = first.done ? undefined : parseHeader(first.value);
-  if (!header) throw new OperatorError("input-invalid", `${path} is no export of the audit log`);
-  const key = parseLogKey(keyText ?? header.key);
-  if (!key) throw unchecked("the key of the log is not readable");
-  return verifyLog(itemsOf(lines, path), { key, outside, now: Date.parse(header.exportedAt) });
-}
-
-async function* linesOf(path: string): AsyncGenerator<string> {
-  const input = createReadStream(path);
-  try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  } catch (cause) {
-    throw new OperatorError("input-invalid", `${path} can't be read`, { cause });
-  }
-}
-
-async function* itemsOf(lines: AsyncIterator<string>, path: string): AsyncGenerator<LogItem> {
-  for (let line = await lines.next(); !line.done; line = await lines.next()) {
-    const item = parseItem(line.value);
-    if (!item) throw unchecked(`${path} has a line that is neither an entry nor a checkpoint`);
-    yield item;
-  }
-}
-
-function report(context: Context, { verdict, sinks = [], ...result }: Verified, json: boolean): void {
+async function report(context: Context, { verdict, sinks = [], ...result }: Verified, json: boolean): Promise<void> {
   if (json) printJson(context, { verdict, ...result, sinks });
   else {
     for (const { kind, what } of result.findings) print(context, `${kind}: ${what}`);
@@ -207,9 +142,9 @@ function report(context: Context, { verdict, sinks = [], ...result }: Verified, 
   const counts = `${plural(size, "entry", "entries")}${after}, of which checkpoints kept outside confirm ${confirmed}`;
   if (verdict === 6) throw new OperatorError("audit-log-broken", `The audit log is broken: ${counts}.`);
   if (lacksKeysOf !== undefined) {
-    throw unchecked(`${lacksKeysOf} activates keys that this process lacks: set DRS_AUDIT_KEY_FILE`);
+    throw (await loadWork()).unchecked(`${lacksKeysOf} activates keys that this process lacks: set DRS_AUDIT_KEY_FILE`);
   }
-  if (verdict === 1) throw unchecked("no checkpoint of this key was found");
+  if (verdict === 1) throw (await loadWork()).unchecked("no checkpoint of this key was found");
   const late = overdue > 0 ? `; ${overdue} more are in no checkpoint for more than a minute` : "";
   if (verdict === 3) throw new OperatorError("audit-unconfirmed", `The audit log holds: ${counts}${late}.`);
   if (!json) print(context, `The audit log holds: ${counts}; ${waiting} more wait for the next checkpoint.`);
@@ -273,15 +208,7 @@ function switchKeysCommand(context: Context): Command {
     .addOption(localOption())
     .addHelpText("after", example("drs audit switch-keys"))
     .action(async (options: LocalOptions) => {
-      const isChanged = await withInstallation(localContext(context, options), "change", async (installation) => {
-        const { audit, pool } = installation;
-        const changed = await inTransaction(pool, (transaction) =>
-          changeSurfaceKeys(transaction, audit, agentOf(context)),
-        );
-        const [error] = changed ? await checkpointNow(installation) : [];
-        if (error !== undefined) throw error;
-        return changed;
-      });
+      const isChanged = await (await loadWork()).switchKeys(localContext(context, options));
       print(
         context,
         isChanged
@@ -299,11 +226,7 @@ function epochCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs audit epoch --reason "restore of the backup of 21 November"'))
     .action(async ({ reason, json = false, ...options }: EpochOptions) => {
-      const { epoch, reviewId, errors } = await withInstallation(
-        localContext(context, options),
-        "change",
-        (installation) => startEpochNow(installation, { agent: agentOf(context), reason }),
-      );
+      const { epoch, reviewId, errors } = await (await loadWork()).startEpoch(localContext(context, options), reason);
       if (json) printJson(context, { epoch, review_id: reviewId });
       else print(context, `Epoch ${epoch} is started. drs audit verify reports it until review ${reviewId} is closed.`);
       if (errors[0] !== undefined) throw errors[0];
@@ -335,11 +258,7 @@ function pruneCommand(context: Context): Command {
       const pruning = requireBreakGlass(local, options);
       await showLocalInstallation(pruning);
       await confirm(context, { what: "This deletes the audit entries that are older than DRS_AUDIT_RETENTION.", yes });
-      const pruned = await withInstallation(pruning, "change", async (installation) => {
-        const result = await pruneNow(installation, agentOf(pruning));
-        if (result) await signBreakGlassCheckpoint(pruning, async () => installation);
-        return result;
-      });
+      const pruned = await (await loadWork()).prune(pruning);
       if (json) printJson(context, { entries: 0, ...pruned });
       else if (!pruned) print(context, "No entry is older than DRS_AUDIT_RETENTION. Nothing was deleted.");
       else print(context, `Deleted ${plural(pruned.entries, "entry", "entries")}. The log starts at ${pruned.at}.`);

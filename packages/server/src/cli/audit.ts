@@ -20,9 +20,7 @@ interface ListOptions {
 }
 
 export function auditCommand(context: Context): Command {
-  const command = new Command("audit")
-    .description("The audit log: who did what, when, and with which outcome.")
-    .addHelpText("after", example("drs audit list"));
+  const command = new Command("audit").addHelpText("after", example("drs audit list"));
   command
     .command("list")
     .description("List audit entries, newest first.")

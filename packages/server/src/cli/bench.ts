@@ -30,7 +30,6 @@ interface BenchOptions {
 
 export function benchCommand(context: Context): Command {
   return new Command("bench")
-    .description("Measure an installation. It stores the events that the command sends.")
     .requiredOption("--url <url>", "the endpoint, such as https://signals.example", urlOf)
     .requiredOption("--token <token>", "a session token of an account that only benches use")
     .requiredOption("--action <id>", "an action of this account", name("an action id", LIMITS.actionId))

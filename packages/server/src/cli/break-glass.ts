@@ -5,7 +5,7 @@
 import type { RouteId } from "@device-risk-signals/admin-api";
 import { routeOf } from "@device-risk-signals/admin-api";
 import { Option } from "commander";
-import { type CheckpointParts, checkpointNow } from "../runtime/audit-log.ts";
+import type { CheckpointParts } from "../runtime/audit-log.ts";
 import { needsBreakGlass } from "../operations/needs-break-glass.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, loadConfig } from "./context.ts";
@@ -60,6 +60,7 @@ export async function signBreakGlassCheckpoint(
   findInstallation: () => Promise<CheckpointParts>,
 ): Promise<void> {
   if (!isBreakGlass) return;
+  const { checkpointNow } = await import("../runtime/audit-log.ts");
   const errors = await findInstallation()
     .then(checkpointNow)
     .catch((error: unknown) => [error]);

@@ -10,16 +10,9 @@ import {
   type RouteId,
   routeOf,
 } from "@device-risk-signals/admin-api";
-import type { OperationCall, OperationResult } from "../operations/operation.ts";
-import { OPERATIONS } from "../operations/operations.ts";
-import { type AdminPorts, portsOn } from "../operations/ports.ts";
-import { AdminError } from "../operations/problem.ts";
-import { writeAudit } from "../audit/audit.ts";
 import { isOperatorErrorCode } from "../base/errors/codes.ts";
-import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
-import { agentOf as agentOfCaller, type Caller } from "../access/identity/caller.ts";
-import { mayBreakGlass, signBreakGlassCheckpoint, requireBreakGlassForCall } from "./break-glass.ts";
-import { agentOf, type Context, escapeInLines, withConnection } from "./context.ts";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import { type Context, escapeInLines } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
 
 /** Calls operations. @throws OperatorError */
@@ -48,46 +41,14 @@ export async function withCalls<T>(
 ): Promise<T> {
   const login = findLogin(context);
   if (login) return work(callAdminApi(context, login, report));
-  return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection, report))));
+  // Imported only for a command on the database, so that the other commands start sooner.
+  const { withCallsOnDatabase } = await import("./call-on-database.ts");
+  return withCallsOnDatabase(context, access, work, report);
 }
 
 /** A dry run only reads, so it works on a standby. */
 export const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Access =>
   input.dry_run === true ? "read" : routeOf(id).access;
-
-function onDatabase(context: Context, ports: AdminPorts): Call {
-  const agent = agentOf(context);
-  const { includeRestricted = false } = context;
-  const caller: Caller = { ...agent, person: agent.actor, roles: [], includeRestricted };
-  return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
-    const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
-    requireBreakGlassForCall(context, id, input as object);
-    let isRefused = false;
-    try {
-      const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {
-        // On a database that lacks entries of the journal, the operation does nothing, and no checkpoint is signed.
-        isRefused = hasCode(error, "replay-needed");
-        return asOperatorError(error);
-      });
-      const { operation: name, access } = routeOf(id);
-      if (audit && access === "audited-read") {
-        const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };
-        await writeAudit(ports.pool, (await ports.keys()).audit, { ...entry, ...audit });
-      }
-      return answer;
-    } finally {
-      // An operation that failed may also have written audit entries.
-      if (mayBreakGlass(id, input as object) && !isRefused) await signBreakGlassCheckpoint(context, ports.installation);
-    }
-  };
-}
-
-function asOperatorError(error: unknown): never {
-  if (!(error instanceof AdminError)) throw error;
-  const { status, errors = [] } = error.problem;
-  const places = errors.map(({ where, detail }) => `${where}: ${detail}`);
-  throw errorOfStatus(status, [error.message, ...places].join("\n"), error);
-}
 
 /** Calls operations through the admin API. A change that a worker applies continues if this command ends first. */
 function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
@@ -132,7 +93,7 @@ function errorOfAnswer(error: AdminRequestError): OperatorError {
  * The error for the status of a problem without a code of the registry. The status 400 is wrong usage, because the
  * input comes from options of the command.
  */
-function errorOfStatus(status: number, message: string, error: unknown): OperatorError {
+export function errorOfStatus(status: number, message: string, error: unknown): OperatorError {
   if (status === 401 || status === 403) return new OperatorError("access-denied", message, { cause: error });
   if (status === 400) return new OperatorError("wrong-usage", message, { cause: error });
   if (status === 503 || status === 429) return new OperatorError("dependency-unavailable", message, { cause: error });

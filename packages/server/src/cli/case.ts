@@ -6,7 +6,8 @@ const OPEN = 'drs case open --account customer-1 --category dispute --reason "di
 
 export function caseCommand(context: Context): Command {
   return groupOf(
-    { name: "case", help: "Cases: why a person opens events.", example: OPEN },
+    "case",
+    OPEN,
     routeCommand(context, {
       name: "open",
       route: "openCase",

@@ -8,7 +8,6 @@ import { example } from "./options.ts";
 
 export function configCommand(context: Context): Command {
   return new Command("config")
-    .description("Print the effective configuration, secrets masked.")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs config"))
     .action(async (options: { json?: boolean }) => {

@@ -1,15 +1,13 @@
 import { Command } from "commander";
-import { examineUnopened, type Finding } from "../operations/doctor.ts";
+import type { Finding } from "../operations/doctor.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { call } from "./call.ts";
 import { type Context, loadConfig, print, printJson } from "./context.ts";
 import { findLogin } from "./login.ts";
 import { example } from "./options.ts";
-import { asOperatorError } from "./run-program.ts";
 
 export function doctorCommand(context: Context): Command {
   return new Command("doctor")
-    .description("Check everything that the server needs, and what is overdue, and say what to do.")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs doctor"))
     .action(async (options: { json?: boolean }) => {
@@ -36,6 +34,10 @@ async function examineHealth(context: Context): Promise<Health> {
   if (findLogin(context)) return call(context, "readHealth", {});
   const config = loadConfig(context);
   return call(context, "readHealth", {}).catch(async (error: unknown) => {
+    const [{ asOperatorError }, { examineUnopened }] = await Promise.all([
+      import("./as-operator-error.ts"),
+      import("../operations/doctor.ts"),
+    ]);
     const cause = asOperatorError(error);
     return { findings: await examineUnopened(config, cause), cause };
   });

@@ -18,9 +18,7 @@ function driftPath(text: string): string {
 const ACCEPT_EXAMPLE = 'drs drift accept new_probe.found --type boolean --sensitivity low --reason "review 4711"';
 
 export function driftCommand(context: Context): Command {
-  const command = new Command("drift")
-    .description("Departures of stored events from the catalog, counted; no values.")
-    .addHelpText("after", example("drs drift list", ACCEPT_EXAMPLE));
+  const command = new Command("drift").addHelpText("after", example("drs drift list", ACCEPT_EXAMPLE));
   addReads(command, context);
   addFieldDecisions(command, context);
   addPathDecisions(command, context);

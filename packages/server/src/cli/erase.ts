@@ -3,16 +3,13 @@ import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
-import { journalPorts } from "../runtime/lifecycle-ports.ts";
-import { describeReplayed, replayPorts } from "../runtime/recover.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { type Call, call, withCalls } from "./call.ts";
 import { installationLine, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows, withInstallation } from "./context.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -38,7 +35,6 @@ interface RunOptions extends PlanOptions, BreakGlassOptions {
 
 export function eraseCommand(context: Context): Command {
   return new Command("erase")
-    .description("Erasure: of an account, of an account under one purpose, of an action's events, of one event.")
     .addHelpText("after", example("drs erase plan --account customer-1"))
     .addCommand(planCommand(context))
     .addCommand(runCommand(context))
@@ -236,6 +232,7 @@ function replayCommand(context: Context): Command {
     .action(async ({ json = false }: { json?: boolean }) => {
       // A process whose environment names an admin API must also be able to replay the journal of its own stores.
       const local = { ...context, isLocal: true };
+      const { describeReplayed, journalPorts, replayJournal, replayPorts, withInstallation } = await loadReplay();
       const replayed = await withInstallation(local, "change", async (installation) => {
         context.stderr.write(installationLine(local, installation.codec.installation));
         journalPorts(installation);
@@ -252,6 +249,16 @@ function replayCommand(context: Context): Command {
       for (const line of lines) print(context, line);
       if (lines.length === 0) print(context, "The database and the key store have every entry of the journal.");
     });
+}
+
+/** Imported when the command runs, so that the other commands start sooner. */
+async function loadReplay() {
+  return {
+    ...(await import("./connection.ts")),
+    ...(await import("../runtime/lifecycle-ports.ts")),
+    ...(await import("../runtime/recover.ts")),
+    ...(await import("../lifecycle/recovery/replay-journal.ts")),
+  };
 }
 
 function requireSubject({ account: of, purpose, action, event }: SubjectOptions, command: Command): void {

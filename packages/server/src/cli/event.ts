@@ -12,7 +12,8 @@ import { groupOf, routeList } from "./route-command.ts";
 
 export const eventCommand = (context: Context): Command =>
   groupOf(
-    { name: "event", help: "Stored events.", example: "drs event list --account customer-1" },
+    "event",
+    "drs event list --account customer-1",
     getCommand(context),
     showCommand(context),
     listCommand(context),

@@ -26,9 +26,10 @@ function featureNames(text: string): readonly string[] {
 
 export function exportCommand(context: Context): Command {
   const reason = reasonReader(context);
-  const command = new Command("export")
-    .description("Exports of features for training and of raw events, and their recalls.")
-    .addHelpText("after", example("drs export list", "drs export verify training.parquet"));
+  const command = new Command("export").addHelpText(
+    "after",
+    example("drs export list", "drs export verify training.parquet"),
+  );
   command
     .command("run")
     .description("Write the features as of the time of each label, in their order. Audited.")

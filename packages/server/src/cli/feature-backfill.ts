@@ -20,11 +20,8 @@ export function backfillCommand(context: Context): Command {
       lines: ({ state }) => `The backfill is ${state}.`,
     });
   return groupOf(
-    {
-      name: "backfill",
-      help: "Compute features of events that were stored before an adoption.",
-      example: "drs feature backfill status",
-    },
+    "backfill",
+    "drs feature backfill status",
     routeCommand(context, {
       name: "start",
       route: "startBackfill",
@@ -44,7 +41,7 @@ export function backfillCommand(context: Context): Command {
     change("pause", "pauseBackfill", "Pause a backfill."),
     change("resume", "resumeBackfill", "Resume a paused backfill where it was."),
     change("cancel", "cancelBackfill", "Cancel a backfill; what it stored stays."),
-  );
+  ).description("Compute features of events that were stored before an adoption.");
 }
 
 function statusCommand(context: Context): Command {

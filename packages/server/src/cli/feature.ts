@@ -17,9 +17,10 @@ const FOLDER_DESCRIPTION = "folder of the definitions";
 
 /** Commands on a repository of definitions, which need no database, and commands on the features of an installation. */
 export function featureCommand(context: Context): Command {
-  const command = new Command("feature")
-    .description("Features: facts about observations, computed from events by reviewed code.")
-    .addHelpText("after", example("drs feature init my-features", "drs feature test my-features"));
+  const command = new Command("feature").addHelpText(
+    "after",
+    example("drs feature init my-features", "drs feature test my-features"),
+  );
 
   command
     .command("init")

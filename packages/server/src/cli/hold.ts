@@ -8,11 +8,8 @@ export function holdCommand(context: Context): Command {
   const review_on = { flags: "--review <date>", help: "date of the next review", read: futureDate(context.clock) };
   const argument = ["hold_id", "as `list` shows it"] as const;
   return groupOf(
-    {
-      name: "hold",
-      help: "Legal holds: orders that keep events although they have expired.",
-      example: "drs hold list",
-    },
+    "hold",
+    "drs hold list",
     routeCommand(context, {
       name: "add",
       route: "addHold",

@@ -16,9 +16,7 @@ interface ChangeOptions extends BreakGlassOptions {
 }
 
 export function keyCommand(context: Context): Command {
-  const command = new Command("key")
-    .description("The key store: versions of the key-encryption key that wraps its secrets, and lost secrets.")
-    .addHelpText("after", example("drs key list"));
+  const command = new Command("key").addHelpText("after", example("drs key list"));
 
   command.addCommand(
     routeList(context, {

@@ -10,18 +10,15 @@ import { example } from "./options.ts";
 const WITHIN_MS = 2_000;
 
 export function liveCommand(context: Context): Command {
-  return new Command("live")
-    .description("Ask the server on this host whether it lives, as health checks do.")
-    .addHelpText("after", example("drs live"))
-    .action(async () => {
-      const url = livenessOf(loadConfig(context));
-      const status = await statusOf(url).catch((cause: unknown) => {
-        const { code, message } = cause as NodeJS.ErrnoException;
-        throw new OperatorError("checks-failed", `${url.href} gives no answer (${code ?? message}).`, { cause });
-      });
-      if (status !== 200) throw new OperatorError("checks-failed", `${url.href} answers ${status}.`);
-      print(context, "The server lives.");
+  return new Command("live").addHelpText("after", example("drs live")).action(async () => {
+    const url = livenessOf(loadConfig(context));
+    const status = await statusOf(url).catch((cause: unknown) => {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      throw new OperatorError("checks-failed", `${url.href} gives no answer (${code ?? message}).`, { cause });
     });
+    if (status !== 200) throw new OperatorError("checks-failed", `${url.href} answers ${status}.`);
+    print(context, "The server lives.");
+  });
 }
 
 const LOOPBACK_OF_ANY: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };

@@ -3,9 +3,8 @@
  * and the line that says which installation a command verifies or destroys.
  */
 import { Option } from "commander";
-import { readInstallationId } from "../lifecycle/recovery/installation.ts";
 import type { Call } from "./call.ts";
-import { type Context, escapeInLines, withConnection } from "./context.ts";
+import { type Context, escapeInLines } from "./context.ts";
 import { findLogin } from "./login.ts";
 
 export interface LocalOptions {
@@ -25,10 +24,15 @@ export async function showInstallation(context: Context, call: Call): Promise<{ 
   return { installation };
 }
 
-export const showLocalInstallation = (context: Context): Promise<void> =>
-  withConnection(context, "read", async ({ pool }) => {
+export async function showLocalInstallation(context: Context): Promise<void> {
+  const [{ withConnection }, { readInstallationId }] = await Promise.all([
+    import("./connection.ts"),
+    import("../lifecycle/recovery/installation.ts"),
+  ]);
+  await withConnection(context, "read", async ({ pool }) => {
     context.stderr.write(installationLine(context, await readInstallationId(pool)));
   });
+}
 
 export const installationLine = (context: Context, installation: string): string =>
   `${escapeInLines(`Installation ${installation}, ${findLogin(context)?.url ?? "the stores of this host"}.`)}\n`;

@@ -4,7 +4,8 @@ import { openInstallation } from "../runtime/open-installation.ts";
 import { hasSecrets } from "../lifecycle/recovery/installation.ts";
 import { isUpToDate, type LoginRole, namesOf, migrationScriptOf } from "../store/postgres/migrate.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { type Context, loadConfig, openConnection, print, printJson, withCloseStack } from "./context.ts";
+import { openConnection, withCloseStack } from "./connection.ts";
+import { type Context, loadConfig, print, printJson } from "./context.ts";
 import { installationLine } from "./local.ts";
 import { example } from "./options.ts";
 
@@ -18,7 +19,6 @@ interface MigrateOptions {
 
 export function migrateCommand(context: Context): Command {
   return new Command("migrate")
-    .description("Bring the database's schema up to date; a new installation gets its secrets.")
     .option("--check", "change nothing; end with exit code 4 if something is missing")
     .addOption(new Option("--sql", "change nothing; print the SQL that would run").conflicts(["check", "json"]))
     .option("--ingest-login <name>", "grant this login what ingestion alone needs")

@@ -7,11 +7,8 @@ import { groupOf, HOURS, routeList } from "./route-command.ts";
 
 export function outcomeCommand(context: Context): Command {
   return groupOf(
-    {
-      name: "outcome",
-      help: "Outcomes of the probes of stored events, counted by hour; no values.",
-      example: "drs outcome list",
-    },
+    "outcome",
+    "drs outcome list",
     routeList(context, {
       name: "list",
       route: "listOutcomes",

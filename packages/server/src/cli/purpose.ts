@@ -19,9 +19,7 @@ interface ApplyOptions extends BreakGlassOptions {
 }
 
 export function purposeCommand(context: Context): Command {
-  const command = new Command("purpose")
-    .description("Why events are kept, and for how long.")
-    .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run"));
+  const command = new Command("purpose").addHelpText("after", example("drs purpose apply purposes.yaml --dry-run"));
 
   command
     .command("apply")

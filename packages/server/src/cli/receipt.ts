@@ -2,15 +2,15 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { type Context, loadConfig, print, printJson, printText } from "./context.ts";
 import { example } from "./options.ts";
 import { routeCommand } from "./route-command.ts";
 
 export function receiptCommand(context: Context): Command {
-  const command = new Command("receipt")
-    .description("Signed receipts of erasures and retention passes.")
-    .addHelpText("after", example("drs receipt verify receipt.jws --public-key receipts.pem"));
+  const command = new Command("receipt").addHelpText(
+    "after",
+    example("drs receipt verify receipt.jws --public-key receipts.pem"),
+  );
 
   command
     .command("verify")
@@ -21,6 +21,7 @@ export function receiptCommand(context: Context): Command {
     .addHelpText("after", example("drs receipt verify receipt.jws --public-key receipts.pem"))
     .action(async (file: string, { publicKey, json = false }: { publicKey: string; json?: boolean }) => {
       loadConfig(context);
+      const { verifyReceipt } = await import("../lifecycle/receipts/receipt-signer.ts");
       const said = await verifyReceipt(await textOf(context, file), await textOf(context, publicKey));
       if (json) return printJson(context, said);
       print(context, "The signature is good. The receipt says:");

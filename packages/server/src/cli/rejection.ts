@@ -6,7 +6,8 @@ import { groupOf, HOURS, routeList } from "./route-command.ts";
 
 export function rejectionCommand(context: Context): Command {
   return groupOf(
-    { name: "rejection", help: "Rejected requests, counted by hour; no values.", example: "drs rejection list" },
+    "rejection",
+    "drs rejection list",
     routeList(context, {
       name: "list",
       route: "listRejections",

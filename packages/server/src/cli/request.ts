@@ -10,11 +10,8 @@ export function requestCommand(context: Context): Command {
   const argument = ["request_id", "as `list` shows it"] as const;
   const json = ({ request }: { readonly request: DataRequest }): DataRequest => request;
   return groupOf(
-    {
-      name: "request",
-      help: "Requests by data subjects: what was asked, when it is due, and the outcome.",
-      example: "drs request list",
-    },
+    "request",
+    "drs request list",
     routeCommand(context, {
       name: "add",
       route: "addRequest",

@@ -6,11 +6,8 @@ import { groupOf, routeCommand, routeList } from "./route-command.ts";
 
 export function restrictionCommand(context: Context): Command {
   return groupOf(
-    {
-      name: "restriction",
-      help: "Restrictions and objections (articles 18 and 21 of the GDPR): hide events.",
-      example: "drs restriction list",
-    },
+    "restriction",
+    "drs restriction list",
     routeCommand(context, {
       name: "add",
       route: "addRestriction",

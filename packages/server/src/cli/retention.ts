@@ -15,9 +15,7 @@ interface RunOptions {
 }
 
 export function retentionCommand(context: Context): Command {
-  const command = new Command("retention")
-    .description("Deletes what has expired. Each server also does this regularly.")
-    .addHelpText("after", example("drs retention status"));
+  const command = new Command("retention").addHelpText("after", example("drs retention status"));
 
   command
     .command("run")

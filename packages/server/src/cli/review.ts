@@ -5,11 +5,8 @@ import { groupOf, routeCommand, routeList } from "./route-command.ts";
 
 export function reviewCommand(context: Context): Command {
   return groupOf(
-    {
-      name: "review",
-      help: "Reviews of audit entries: while one is open, its evidence remains readable.",
-      example: "drs review list",
-    },
+    "review",
+    "drs review list",
     routeList(context, {
       name: "list",
       route: "listReviews",

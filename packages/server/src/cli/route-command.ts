@@ -83,11 +83,8 @@ export interface RouteList<Id extends RouteId> extends Described<Id> {
 }
 
 /** A group of commands. */
-export function groupOf(
-  { name: named, help, example: shown }: { readonly name: string; readonly help: string; readonly example: string },
-  ...commands: readonly Command[]
-): Command {
-  const group = new Command(named).description(help).addHelpText("after", example(shown));
+export function groupOf(named: string, shown: string, ...commands: readonly Command[]): Command {
+  const group = new Command(named).addHelpText("after", example(shown));
   for (const command of commands) group.addCommand(command);
   return group;
 }

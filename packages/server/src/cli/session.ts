@@ -4,11 +4,8 @@ import { byIdOrPerson, groupOf, routeList } from "./route-command.ts";
 
 export function sessionCommand(context: Context): Command {
   return groupOf(
-    {
-      name: "session",
-      help: "Sessions of people who signed in: in a browser, or by drs login.",
-      example: "drs session list",
-    },
+    "session",
+    "drs session list",
     routeList(context, {
       name: "list",
       route: "listSessions",

@@ -21,7 +21,6 @@ const FRESH_SECONDS = 300;
 
 export function loginCommand(context: Context): Command {
   return new Command("login")
-    .description("Sign in by a browser; commands then go through the admin API for 8 hours.")
     .option("--url <url>", "address of the admin API; default: DRS_ADMIN_URL", adminUrl)
     .option("--fresh", "prove who you are again: approvals, erasure and export need a recent proof")
     .option("--no-browser", "only print the address to open")
@@ -39,23 +38,20 @@ export function loginCommand(context: Context): Command {
 }
 
 export function logoutCommand(context: Context): Command {
-  return new Command("logout")
-    .description("End the login of `drs login`, and delete its token.")
-    .addHelpText("after", example("drs logout"))
-    .action(async () => {
-      const stored = readLogin(context);
-      if (!stored) return print(context, "There is no login.");
-      await deleteLogin(context);
-      await createAdminClient(stored)
-        .call("signOut", {})
-        .catch((cause: unknown) => {
-          // The session has ended already.
-          if (cause instanceof AdminRequestError && cause.status === 401) return;
-          const left = `The token is deleted on this machine, but remains valid until ${stored.expires_at}: revoke it with drs session revoke.`;
-          throw new OperatorError("dependency-unavailable", `The admin API did not end the login. ${left}`, { cause });
-        });
-      print(context, "Signed out.");
-    });
+  return new Command("logout").addHelpText("after", example("drs logout")).action(async () => {
+    const stored = readLogin(context);
+    if (!stored) return print(context, "There is no login.");
+    await deleteLogin(context);
+    await createAdminClient(stored)
+      .call("signOut", {})
+      .catch((cause: unknown) => {
+        // The session has ended already.
+        if (cause instanceof AdminRequestError && cause.status === 401) return;
+        const left = `The token is deleted on this machine, but remains valid until ${stored.expires_at}: revoke it with drs session revoke.`;
+        throw new OperatorError("dependency-unavailable", `The admin API did not end the login. ${left}`, { cause });
+      });
+    print(context, "Signed out.");
+  });
 }
 
 function adminUrl(text: string): string {

@@ -4,11 +4,8 @@ import { groupOf, routeCommand, routeList } from "./route-command.ts";
 
 export function tokenCommand(context: Context): Command {
   return groupOf(
-    {
-      name: "token",
-      help: "Session tokens that this system issues itself; kept as hashes only.",
-      example: "drs token issue --account customer-1",
-    },
+    "token",
+    "drs token issue --account customer-1",
     routeCommand(context, {
       name: "issue",
       route: "issueToken",

@@ -2,11 +2,11 @@
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { pino } from "pino";
 import { readAdoptedPaths } from "../ingest/adopted-fields/adopted-fields.ts";
-import { checkSettings, type Config, type Environment, readConfig, readSettings } from "../base/config/config.ts";
+import { checkSettings, type Config, type Environment, readSettings } from "../base/config/config.ts";
+import { invalidConfiguration } from "../base/config/config-from-environment.ts";
 import { attempt, type OwnMembers, membersOf } from "../base/config/members.ts";
 import type { Settings } from "../base/config/options.ts";
 import { path, type Result } from "../base/config/values.ts";
-import { OperatorError } from "../base/errors/operator-error.ts";
 import type { ActionRegistry, AdoptedFieldSet, OnError, OnRejected, SessionVerifier } from "../base/ports.ts";
 import type { EndpointPorts } from "./endpoint.ts";
 import { createErrorLog } from "./error-log.ts";
@@ -46,13 +46,6 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
   readonly fromEnvironment?: Settings;
 }
 
-/** @throws configuration-invalid that names every problem. */
-export function configFromEnvironment(environment: Environment, directory: string): Config {
-  const result = readConfig(environment, directory);
-  if (result.ok) return result.config;
-  throw invalid(result.problems);
-}
-
 /**
  * Options from the variables of the standalone service, to which a host adds its own options: `createEndpoint({
  * ...optionsFromEnvironment(process.env), sessions })`. Variables of listeners, TLS, log and commands are checked and
@@ -66,12 +59,7 @@ export function optionsFromEnvironment(
 ): Settings & Pick<EndpointOptions, "directory" | "fromEnvironment"> {
   const result = readSettings(environment, directory);
   if (result.ok) return { ...result.settings, directory, fromEnvironment: result.settings };
-  throw invalid(result.problems);
-}
-
-function invalid(problems: readonly string[]): OperatorError {
-  const lines = problems.map((problem) => `  ${problem}`);
-  return new OperatorError("configuration-invalid", ["The configuration is not valid:", ...lines].join("\n"));
+  throw invalidConfiguration(result.problems);
 }
 
 export interface ResolvedOptions {

@@ -19,7 +19,6 @@ import { openSystem, type System } from "../runtime/system.ts";
 import { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type Surface, SURFACES } from "../store/audit-record/record.ts";
-import { createProgram } from "../cli/program.ts";
 import { runProgram } from "../cli/run-program.ts";
 import { readConfig } from "../base/config/config.ts";
 import { issueAdminToken } from "../access/identity/admin-tokens.ts";
@@ -185,7 +184,7 @@ describe("a process of", () => {
     const output = new Writable({ write: (chunk, _, done) => ((stderr += String(chunk)), done()) });
     const onInterrupt = (listener: () => void): void => void (interrupt = listener);
     const context = { ...contextWith(remote, output, output), onInterrupt };
-    const rotation = runProgram(createProgram(context), ["key", "rotate"]);
+    const rotation = runProgram(context, ["key", "rotate"]);
     const isWaiting = `select ${AWAITED_LOCKS}`;
     await until(async () => (await owner.query(isWaiting)).rowCount !== 0);
     interrupt();

@@ -11,7 +11,6 @@ import { spawnDrs } from "../../../../../e2e/support/server.ts";
 import { fullRounds } from "../../../../../e2e/support/soak.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
-import { createProgram } from "../../cli/program.ts";
 import { runProgram } from "../../cli/run-program.ts";
 import { adoptFound, textOfEvent } from "../adopt-feature.fixture.ts";
 import { extractNext } from "../extraction-worker.ts";
@@ -157,7 +156,7 @@ describe("a label file with very many rows", () => {
     });
     const context = { ...contextWith(opened.environment, new Writable({ write: ignore }), terminal), isTerminal: true };
     const command = withBreakGlass(opened.environment, exportArguments("few.csv", "few-out.csv"));
-    expect(await runProgram(createProgram(context), command)).toBe(0);
+    expect(await runProgram(context, command)).toBe(0);
     const steps = [1_000, 2_000, 3_000].flatMap((rows) => [`${rows} rows checked`, `${rows} rows written`]);
     for (const step of steps) expect(terminalText).toContain(`\r\u001b[K${step}`);
   });

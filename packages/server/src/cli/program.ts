@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { VERSION } from "../base/version.ts";
 import { type Context, escapeInLines } from "./context.ts";
 import { example } from "./options.ts";
 
@@ -10,8 +11,7 @@ Exit codes:
   3  done in part: a hold keeps the rest, or nothing outside confirms the audit
   4  not ready: run the command that the message names (drs migrate, drs erase replay)
   5  an approval is needed: repeat the command when it is given
-  6  the audit log is broken
-`;
+  6  the audit log is broken`;
 
 type Load = () => Promise<(context: Context) => Command>;
 
@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       async () => (await import("./serve.ts")).serveCommand,
     ],
     migrate: [
-      "Bring the database's schema up to date; a new installation gets its secrets.",
+      "Update the database's schema; a new installation gets secrets.",
       async () => (await import("./migrate.ts")).migrateCommand,
     ],
     config: [
@@ -31,36 +31,30 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       async () => (await import("./config.ts")).configCommand,
     ],
     doctor: [
-      "Check everything that the server needs, and what is overdue, and say what to do.",
+      "Check what the server needs and what is overdue.",
       async () => (await import("./doctor.ts")).doctorCommand,
     ],
-    live: [
-      "Ask the server on this host whether it lives, as health checks do.",
-      async () => (await import("./live.ts")).liveCommand,
-    ],
+    live: ["Ask the server on this host whether it lives.", async () => (await import("./live.ts")).liveCommand],
     bench: [
-      "Measure an installation. It stores the events that the command sends.",
+      "Measure an installation, which stores the events that it gets.",
       async () => (await import("./bench.ts")).benchCommand,
     ],
   },
   "Sign in:": {
     login: [
-      "Sign in by a browser; commands then go through the admin API for 8 hours.",
+      "Sign in with a browser: commands use the admin API for 8 h.",
       async () => (await import("./sign-in.ts")).loginCommand,
     ],
     logout: ["Sign out, and delete the stored token.", async () => (await import("./sign-in.ts")).logoutCommand],
-    session: [
-      "Sessions of people who signed in: in a browser, or by drs login.",
-      async () => (await import("./session.ts")).sessionCommand,
-    ],
+    session: ["Sessions of people who signed in.", async () => (await import("./session.ts")).sessionCommand],
     "admin-token": [
-      "Tokens for the admin API; kept as hashes only. A token belongs to a person.",
+      "Tokens of people for the admin API, kept as hashes only.",
       async () => (await import("./admin-token.ts")).adminTokenCommand,
     ],
   },
   "Send events:": {
     token: [
-      "Session tokens that this system issues itself; kept as hashes only.",
+      "Session tokens that this system issues, kept as hashes only.",
       async () => (await import("./token.ts")).tokenCommand,
     ],
     action: ["Actions that events refer to.", async () => (await import("./action.ts")).actionCommand],
@@ -69,48 +63,42 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
     event: ["Stored events.", async () => (await import("./event.ts")).eventCommand],
     case: ["Cases: why a person opens events.", async () => (await import("./case.ts")).caseCommand],
     drift: [
-      "Departures of stored events from the catalog, counted; no values.",
+      "Departures of stored events from the catalog, counted.",
       async () => (await import("./drift.ts")).driftCommand,
     ],
-    outcome: [
-      "Outcomes of the probes of stored events, counted by hour; no values.",
-      async () => (await import("./outcome.ts")).outcomeCommand,
-    ],
-    rejection: [
-      "Rejected requests, counted by hour; no values.",
-      async () => (await import("./rejection.ts")).rejectionCommand,
-    ],
+    outcome: ["Probe outcomes per hour.", async () => (await import("./outcome.ts")).outcomeCommand],
+    rejection: ["Rejected requests per hour.", async () => (await import("./rejection.ts")).rejectionCommand],
   },
   "Features:": {
     feature: [
-      "Features: facts about observations, computed from events by reviewed code.",
+      "Features: facts about observations, by reviewed code.",
       async () => (await import("./feature.ts")).featureCommand,
     ],
     export: [
-      "Exports of features for training and of raw events, and their recalls.",
+      "Exports of features and of raw events, and their recalls.",
       async () => (await import("./export.ts")).exportCommand,
     ],
   },
   "Privacy:": {
     purpose: ["Why events are kept, and for how long.", async () => (await import("./purpose.ts")).purposeCommand],
     retention: [
-      "Deletes what has expired. Each server also does this regularly.",
+      "Delete what has expired, as each server does regularly.",
       async () => (await import("./retention.ts")).retentionCommand,
     ],
     hold: [
-      "Legal holds: orders that keep events although they have expired.",
+      "Legal holds, which keep events although they have expired.",
       async () => (await import("./hold.ts")).holdCommand,
     ],
     restriction: [
-      "Restrictions and objections (articles 18 and 21 of the GDPR): hide events.",
+      "Restrictions and objections (GDPR 18 and 21): hide events.",
       async () => (await import("./restriction.ts")).restrictionCommand,
     ],
     request: [
-      "Requests by data subjects: what was asked, when it is due, and the outcome.",
+      "Requests by data subjects: kind, due date and outcome.",
       async () => (await import("./request.ts")).requestCommand,
     ],
     erase: [
-      "Erasure of an account, also under one purpose, of an action's events, of an event.",
+      "Erase an account, the events of an action, or one event.",
       async () => (await import("./erase.ts")).eraseCommand,
     ],
     receipt: [
@@ -125,7 +113,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       async () => (await import("./audit.ts")).auditCommand,
     ],
     review: [
-      "Reviews of audit entries: while one is open, its evidence remains readable.",
+      "Reviews of audit entries, whose evidence remains readable.",
       async () => (await import("./review.ts")).reviewCommand,
     ],
     approval: [
@@ -153,7 +141,8 @@ export async function createProgram(context: Context, args?: readonly string[]):
       writeErr: (text) => void context.stderr.write(escapeInLines(text)),
     })
     .exitOverride()
-    .showHelpAfterError("(--help shows an example)");
+    .showHelpAfterError("(--help shows an example)")
+    .version(VERSION, "--version", "print the version");
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     for (const [name, [description, load]] of Object.entries(commands)) {
       const isNamed = args === undefined || args.includes(name);
@@ -161,7 +150,7 @@ export async function createProgram(context: Context, args?: readonly string[]):
       addSubcommand(program, command.description(description).helpGroup(heading));
     }
   }
-  return program;
+  return program.commandsGroup("Other:").helpCommand("help [command]", "Print the help of a command.");
 }
 
 /**
@@ -170,8 +159,19 @@ export async function createProgram(context: Context, args?: readonly string[]):
 function addSubcommand(parent: Command, child: Command): void {
   const inherit = (command: Command): void => {
     command.copyInheritedSettings(parent);
+    command.configureOutput({ outputError: (text, write) => write(withEveryMissing(command, text)) });
     for (const inner of command.commands) inherit(inner);
   };
   inherit(child);
   parent.addCommand(child);
+}
+
+/** The message of an error. Commander itself names only the first required option that is missing. */
+function withEveryMissing(command: Command, message: string): string {
+  if (!/^error: required option '.*' not specified$/m.test(message)) return message;
+  const missing = command.options.filter(
+    (option) => option.mandatory && command.getOptionValue(option.attributeName()) === undefined,
+  );
+  const names = missing.map(({ flags }) => `'${flags}'`).join(", ");
+  return `error: required option${missing.length > 1 ? "s" : ""} ${names} not specified\n`;
 }

@@ -104,8 +104,15 @@ test("each command that calls the admin API escapes hostile texts of the answer,
   for (const name of commandsOfInstallation()) {
     if (["serve", "login", "logout"].includes(name)) continue;
     const args = [...name.split(" "), ...(REQUIRED[name] ?? []), ...(name === "purpose apply" ? ["--yes"] : [])];
-    const printed = [await runAsGiven(remote, ...args), await runAsGiven(remote, ...args, "--json")];
-    const text = printed.map(({ stdout, stderr }) => stdout + stderr).join("");
+    const printed = [
+      await runAsGiven(remote, ...args),
+      await runAsGiven(remote, ...args, "--json"),
+      // Lists alone have these options.
+      await runAsGiven(remote, ...args, "--wide"),
+      await runAsGiven(remote, ...args, "-o", "csv"),
+    ];
+    // A line of CSV ends with both characters.
+    const text = printed.map(({ stdout, stderr }) => stdout.replaceAll("\r\n", "\n") + stderr).join("");
     expect(UNSAFE.exec(text)?.[0], `${name} prints a control`).toBeUndefined();
     if (!text.includes(SHOWN)) silent.push(name);
   }
@@ -117,5 +124,5 @@ test("only the listed files of the command line write to standard output, and th
   const writing = readdirSync(folder)
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
     .filter((file) => /\bstdout\.write\(|console\./.test(readFileSync(join(folder, file), "utf8")));
-  expect(writing).toEqual(["context.ts", "migrate.ts", "program.ts"]);
+  expect(writing).toEqual(["context.ts", "migrate.ts", "program.ts", "table.ts"]);
 });

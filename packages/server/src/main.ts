@@ -9,6 +9,9 @@ import { runProgram } from "./cli/run-program.ts";
 /** A process that has done its work ends by itself within this time, unless a file operation hangs. */
 const EXIT_TIMEOUT_MS = 1_500;
 
+/** The width of a terminal that does not tell it. */
+const DEFAULT_WIDTH = 80;
+
 /** `process.exit` would wait for threads that hang. */
 const killOwnProcess = (): void => void process.kill(process.pid, "SIGKILL");
 
@@ -81,6 +84,7 @@ export async function main(args: readonly string[]): Promise<number> {
     stdout: process.stdout,
     stderr: process.stderr,
     isTerminal: process.stdout.isTTY,
+    ...(process.stdout.isTTY && { width: process.stdout.columns || DEFAULT_WIDTH }),
     configDirectory: configDirectory(),
     openBrowser,
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask: askOnTerminal }),

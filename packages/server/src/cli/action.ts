@@ -29,6 +29,7 @@ export function actionCommand(context: Context): Command {
       help: "List actions, newest first.",
       options: { account: "only actions of this account" },
       empty: "No actions.",
+      columns: ["action_id", "account", "action_type", "expires_at", "revoked_at"],
       examples: ["drs action list --account customer-1"],
     }),
     routeCommand(context, {

@@ -30,6 +30,7 @@ export function adminTokenCommand(context: Context): Command {
       rows: "tokens",
       help: "List admin tokens, newest first. The tokens themselves are not kept.",
       empty: "No admin tokens.",
+      columns: ["token_id", "person", "roles", "expires_at", "last_used_at", "revoked_at"],
       examples: ["drs admin-token list"],
     }),
     byIdOrPerson(context, {

@@ -1,13 +1,7 @@
-import type { Answer } from "@device-risk-signals/admin-api";
 import type { Command } from "commander";
-import { type Context, printRows } from "./context.ts";
+import { type Context } from "./context.ts";
+import { printRows } from "./table.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
-
-const columnsOf = ({ needed_roles, any_role, ...approval }: Answer<"readApproval">) => {
-  const { approval_id, operation, state, requested_by, expires_at, reason } = approval;
-  const needed = needed_roles.join(any_role ? " or " : ",");
-  return { approval_id, operation, state, needed_roles: needed, requested_by, expires_at, reason };
-};
 
 export function approvalCommand(context: Context): Command {
   const argument = ["approval_id", "as `list` shows it"] as const;
@@ -28,8 +22,8 @@ export function approvalCommand(context: Context): Command {
       route: "listApprovals",
       rows: "approvals",
       help: "List approvals, newest first.",
-      columns: columnsOf,
       empty: "No approvals.",
+      columns: ["approval_id", "operation", "state", "requested_by", "expires_at", "reason"],
       examples: ["drs approval list"],
     }),
     routeCommand(context, {
@@ -42,7 +36,6 @@ export function approvalCommand(context: Context): Command {
         printRows(
           context,
           Object.entries(approval).map(([member, value]) => ({ member, value })),
-          false,
           "",
         ),
     }),

@@ -3,12 +3,11 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Call, withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import { count, example, uuid } from "./options.ts";
-import { type Page, printList, printPages } from "./pages.ts";
+import { type Page, type PageOptions, printList, printPages } from "./pages.ts";
+import { withTableOptions } from "./table.ts";
 
-interface Options {
+interface Options extends PageOptions {
   readonly partition?: string;
-  readonly limit: number;
-  readonly json?: boolean;
 }
 
 /** `drs feature attestation`. */
@@ -17,27 +16,25 @@ export function attestationCommand(context: Context): Command {
     .description("Signed records of values that were recomputed before their events expired.")
     .addHelpText("after", example("drs feature attestation verify"));
 
-  command
-    .command("list")
+  withTableOptions(command.command("list"))
     .description("List attestations, newest partition first.")
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 50)
-    .option("--json", "print one JSON object per line, with the signed statement")
     .addHelpText("after", example("drs feature attestation list"))
     .action((options: Options) => {
       const read = async (call: Call, page: Page) => {
         const { attestations, next } = await call("listAttestations", page);
-        const shown = attestations.map(({ statement: _statement, root: _root, ...rest }) => rest);
-        return { rows: options.json ? attestations : shown, next };
+        return { rows: attestations, next };
       };
-      return printList(context, read, options, "No attestations.");
+      return printList(context, read, options, {
+        empty: "No attestations.",
+        columns: ["partition_id", "purpose", "layer", "rows", "equal", "attested_at"],
+      });
     });
 
-  command
-    .command("verify")
+  withTableOptions(command.command("verify"))
     .description("Check signature and root of attestations, and the rows that are left. Audited.")
     .option("--partition <id>", "only attestations of this partition of events", uuid)
     .option("--limit <n>", "maximum number of attestations; 0 = no limit", count, 0)
-    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs feature attestation verify"))
     .action(async ({ partition, ...options }: Options) => {
       let isChanged = false;
@@ -47,7 +44,9 @@ export function attestationCommand(context: Context): Command {
         isChanged ||= attestations.some(({ holds }) => !holds);
         return { rows: attestations, next };
       };
-      await withCalls(context, "audited-read", (call) => printPages(context, read(call), options, "No attestations."));
+      await withCalls(context, "audited-read", (call) =>
+        printPages(context, read(call), options, { empty: "No attestations." }),
+      );
       if (isChanged) {
         throw new OperatorError("features-differ", "An attestation, or a row that it covers, was changed.");
       }

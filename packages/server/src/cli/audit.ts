@@ -6,23 +6,21 @@ import type { Call } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { erasureLine } from "./erasure-line.ts";
 import { account, count, example, name, time, TIMES, uuid } from "./options.ts";
-import { type Page, printList } from "./pages.ts";
+import { type Page, type PageOptions, printList } from "./pages.ts";
+import { isTable, printsJson, withTableOptions } from "./table.ts";
 
-interface ListOptions {
+interface ListOptions extends PageOptions {
   readonly event?: string;
   readonly account?: string;
   readonly person?: string;
   readonly operation?: string;
   readonly from?: number;
   readonly to?: number;
-  readonly limit: number;
-  readonly json?: boolean;
 }
 
 export function auditCommand(context: Context): Command {
   const command = new Command("audit").addHelpText("after", example("drs audit list"));
-  command
-    .command("list")
+  withTableOptions(command.command("list"))
     .description("List audit entries, newest first.")
     .option("--event <event-id>", "only entries about this event", uuid)
     .option("--account <account>", "only entries about this account", account)
@@ -31,7 +29,6 @@ export function auditCommand(context: Context): Command {
     .option("--from <time>", `at this time or later: ${TIMES}`, time(context.clock))
     .option("--to <time>", "before this time", time(context.clock))
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
-    .option("--json", "print one JSON object per line")
     .addHelpText(
       "after",
       example("drs audit list --account customer-1 --json", "drs audit list --person ann --from 2027-01-31"),
@@ -51,10 +48,13 @@ export function auditCommand(context: Context): Command {
         erasures = found;
         return { rows: entries, next };
       };
-      await printList(context, read, options, "No audit entries.");
+      await printList(context, read, options, {
+        empty: "No audit entries.",
+        columns: ["at", "actor", "operation", "outcome", "account", "reason"],
+      });
       for (const erasure of erasures.toReversed()) {
-        if (options.json) printJson(context, erasure);
-        else print(context, erasureLine(erasure));
+        if (printsJson(options)) printJson(context, erasure);
+        else if (isTable(options)) print(context, erasureLine(erasure));
       }
     });
   command.addCommand(auditReviewCommand(context));

@@ -36,6 +36,7 @@ export function caseCommand(context: Context): Command {
       help: "List cases, newest first.",
       options: { open: "only open cases" },
       empty: "No cases.",
+      columns: ["case_id", "scope", "subject", "opened_by", "expires_at", "closed_at"],
       examples: ["drs case list --open"],
     }),
     routeCommand(context, {

@@ -5,7 +5,8 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { comparePage, totalsOf } from "./compare-page.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { printRows } from "./table.ts";
 import { example, name, time, uuid } from "./options.ts";
 
 const FEATURE_VERSION = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
@@ -62,7 +63,7 @@ export function compareFeaturesCommand(context: Context): Command {
       if (html !== undefined) await writePage(resolve(context.directory, html), comparePage(compared));
       if (json) return printJson(context, compared);
       const rows = compared.cells.map(({ events, ...cell }) => ({ ...cell, events: events ?? "not shown" }));
-      printRows(context, rows, false, "No events.");
+      printRows(context, rows, "No events.");
       print(context, `Total: ${totalsOf(compared)}.`);
     });
 }

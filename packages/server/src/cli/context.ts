@@ -13,6 +13,8 @@ export interface Context extends LoginSource {
   readonly stderr: Writable;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** The width of this terminal; absent if there is none. */
+  readonly width?: number;
   /** Whether the command opens payloads or destroys data on an external database, without the admin API. */
   readonly isBreakGlass?: boolean;
   /** The reason of a read on the database, which its audit entries have. */
@@ -75,33 +77,6 @@ export function printJson(context: Context, value: object): void {
   print(context, JSON.stringify(value));
 }
 
-/** Prints rows as one JSON object per line, or as a table. In place of a table without rows, it prints `empty`. */
-export function printRows(context: Context, rows: readonly object[], json: boolean, empty: string): void {
-  if (json) {
-    for (const row of rows) printJson(context, row);
-    return;
-  }
-  if (rows.length === 0) return print(context, empty);
-  const names = Object.keys(rows[0] ?? {});
-  const lines = rows.map((row) => names.map((name) => cell((row as Record<string, unknown>)[name])));
-  const widths = names.map((name, column) => Math.max(name.length, ...lines.map((line) => line[column]?.length ?? 0)));
-  for (const line of [names, ...lines]) {
-    print(
-      context,
-      line
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-  }
-}
-
-/** The text of a cell, escaped here so that the width of the column includes the escapes. */
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return "-";
-  return escapeControls(typeof value === "string" ? value : JSON.stringify(value));
-}
-
 /**
  * Control characters, invisible format characters such as direction marks, unpaired surrogates, and separators of lines
  * and paragraphs.
@@ -112,7 +87,7 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Surrogate}\p{Zl}\p{Zp}]/gu;
  * Replaces characters that could control a terminal by their JSON escapes, because many printed texts come from
  * clients.
  */
-function escapeControls(text: string): string {
+export function escapeControls(text: string): string {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replaceAll(CONTROLS, (character) => character.split("").map(escape).join(""));
 }

@@ -2,9 +2,10 @@ import { Command } from "commander";
 import type { Finding } from "../operations/doctor.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { call } from "./call.ts";
-import { type Context, loadConfig, print, printJson } from "./context.ts";
+import { type Context, loadConfig, printJson } from "./context.ts";
 import { findLogin } from "./login.ts";
 import { example } from "./options.ts";
+import { printStyled } from "./table.ts";
 
 export function doctorCommand(context: Context): Command {
   return new Command("doctor")
@@ -14,7 +15,7 @@ export function doctorCommand(context: Context): Command {
       const { findings, cause } = await examineHealth(context);
       for (const finding of findings) {
         if (options.json) printJson(context, finding);
-        else print(context, `${labelOf(finding)}  ${finding.what}: ${finding.detail}`);
+        else printFinding(context, labelOf(finding), `${finding.what}: ${finding.detail}`);
       }
       if (cause) throw cause;
       const failed = findings.filter(({ ok }) => !ok).length;
@@ -41,6 +42,11 @@ async function examineHealth(context: Context): Promise<Health> {
     const cause = asOperatorError(error);
     return { findings: await examineUnopened(config, cause), cause };
   });
+}
+
+function printFinding(context: Context, label: string, text: string): void {
+  const colour = label === "FAIL" ? "red" : label === "WARN" ? "yellow" : undefined;
+  printStyled(context, colour, label, `  ${text}`);
 }
 
 function labelOf({ ok, severity, skipped }: Finding): string {

@@ -2,7 +2,8 @@ import { type Answer, FIELD_TYPES, SENSITIVITIES } from "@device-risk-signals/ad
 import { UNITS } from "@device-risk-signals/contract/catalog/declare";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { printRows, printTable, type TableOptions, withTableOptions } from "./table.ts";
 import { example, futureDate } from "./options.ts";
 import { catalogDeclaration, writeOverlay } from "./overlay-file.ts";
 import { reasonReader } from "./reason.ts";
@@ -34,6 +35,7 @@ function addReads(command: Command, context: Context): void {
       help: "List departures, most frequent first. Malformed names are counted under *.",
       options: { all: "also paths that are ignored" },
       empty: "No departures from the catalog.",
+      columns: ["path", "json_type", "platform", "sdk_version", "occurrences", "last_seen"],
       examples: ["drs drift list"],
     }),
   );
@@ -45,22 +47,20 @@ function addReads(command: Command, context: Context): void {
       argument: ["path", "names from the probe down, joined by dots"],
       examples: ["drs drift show new_probe.found"],
       show: ({ seen, decisions, overlay }) => {
-        printRows(context, seen, false, "No stored event departed from the catalog here.");
-        printRows(context, decisions, false, "No decisions.");
-        printRows(context, overlay, false, "No accepted field.");
+        printRows(context, seen, "No stored event departed from the catalog here.");
+        printRows(context, decisions, "No decisions.");
+        printRows(context, overlay, "No accepted field.");
       },
     }),
   );
 
-  command
-    .command("overlay")
+  withTableOptions(command.command("overlay"))
     .description("List the accepted fields, or write the overlay file of a repository.")
     .option("--overlay <file>", "write this file, such as overlay.json")
-    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs drift overlay", "drs drift overlay --overlay my-features/overlay.json"))
-    .action(async ({ overlay: file, json = false }: { overlay?: string; json?: boolean }) => {
+    .action(async ({ overlay: file, ...options }: { readonly overlay?: string } & TableOptions) => {
       const { overlay } = await call(context, "readOverlay", {});
-      if (file === undefined) return printRows(context, overlay, json, "No accepted fields.");
+      if (file === undefined) return printTable(context, overlay, { empty: "No accepted fields." }, options);
       await writeOverlay(context, file, overlay);
     });
 }

@@ -9,7 +9,8 @@ import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./b
 import { type Call, call, withCalls } from "./call.ts";
 import { installationLine, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { printTable, type TableOptions, withTableOptions } from "./table.ts";
 import { account, entryNumber, example, name, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -207,20 +208,23 @@ function acceptLossCommand(context: Context): Command {
 }
 
 function listCommand(context: Context): Command {
-  return withSubject(new Command("list"))
+  return withTableOptions(withSubject(new Command("list")))
     .description("List erasures, newest first: all, or the erasures of one subject.")
-    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs erase list", "drs erase list --account customer-1"))
-    .action(async (options: PlanOptions, self: Command) => {
+    .action(async (options: SubjectOptions & TableOptions, self: Command) => {
       if (options.purpose !== undefined && options.account === undefined) {
         self.error("error: --purpose needs --account");
       }
       const { erasures } = await call(context, "listErasures", subjectOf(options));
-      if (options.json) return printRows(context, erasures, true, "");
-      const shown = erasures.map(({ erasure_id, kind, began_at, finished_at, events, still_held, actor, reason }) => {
-        return { erasure_id, kind, began_at, finished_at, events, still_held, actor, reason };
-      });
-      printRows(context, shown, false, "No erasures.");
+      printTable(
+        context,
+        erasures,
+        {
+          empty: "No erasures.",
+          columns: ["erasure_id", "kind", "began_at", "finished_at", "still_held", "reason"],
+        },
+        options,
+      );
     });
 }
 

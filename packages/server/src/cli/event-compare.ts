@@ -2,8 +2,9 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { example, uuid } from "./options.ts";
+import { printRows } from "./table.ts";
 import { addWhy, whyOf, type WhyOptions } from "./why.ts";
 
 interface CompareOptions extends WhyOptions {
@@ -30,7 +31,7 @@ export function compareCommand(context: Context): Command {
       const rows = (fields ?? differences).map(({ left, right, ...row }) => {
         return { ...row, left: textOf(left), right: textOf(right) };
       });
-      printRows(context, rows, false, fields ? "Both events are empty." : "No differences.");
+      printRows(context, rows, fields ? "Both events are empty." : "No differences.");
       if (withheld.length > 0) print(context, `Not compared: ${withheld.join(", ")}.`);
     });
 }

@@ -2,9 +2,10 @@ import type { Event } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { type Context, printJson, printRows, writeExact } from "./context.ts";
+import { type Context, printJson, writeExact } from "./context.ts";
 import { example, uuid } from "./options.ts";
 import { contextOf, INCLUDE_RESTRICTED, type RestrictedReads } from "./restricted-reads.ts";
+import { printRows } from "./table.ts";
 import { addWhy, whyOf, type WhyOptions } from "./why.ts";
 
 interface GetOptions extends RestrictedReads, WhyOptions {
@@ -38,7 +39,7 @@ export function getCommand(context: Context): Command {
       }
       const attributes = attributesOf(await call(reading, "readEvent", { event_id }));
       if (options.json) return printJson(context, attributes);
-      printRows(context, rowsOf(attributes), false, "");
+      printRows(context, rowsOf(attributes), "");
     });
 }
 

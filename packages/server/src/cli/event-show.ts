@@ -3,11 +3,12 @@ import { Command, Option } from "commander";
 import { describeFields, describeProbes, type ObservedField, type ProbeState } from "../operations/describe-event.ts";
 import { requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { attributesOf, rowsOf } from "./event-get.ts";
 import { code, codeOfName, plain, tableOf } from "./markdown.ts";
 import { example, uuid } from "./options.ts";
 import { contextOf, INCLUDE_RESTRICTED, type RestrictedReads } from "./restricted-reads.ts";
+import { printRows } from "./table.ts";
 import { addWhy, whyOf, type WhyOptions } from "./why.ts";
 
 interface ShowOptions extends RestrictedReads, WhyOptions {
@@ -58,19 +59,19 @@ const meaningOf = ({ meaning, not_observed: why }: ObservedField): string | null
 
 /** Texts of clients are printed as JSON, so that none looks like a state or like a word of the catalog. */
 function printShown(context: Context, { event, probes, fields, withheld, audit_entry }: Shown): void {
-  printRows(context, rowsOf(event), false, "");
+  printRows(context, rowsOf(event), "");
   print(context, "");
   const states = probes.map(({ reason, ...row }) => ({
     ...row,
     reason: reason === null ? null : JSON.stringify(reason),
   }));
-  printRows(context, states, false, "");
+  printRows(context, states, "");
   print(context, "");
   const rows = fields.map((field) => {
     const { path, value, unit, sensitivity } = field;
     return { path, value: JSON.stringify(value), unit, sensitivity, meaning: meaningOf(field) };
   });
-  printRows(context, rows, false, "No fields.");
+  printRows(context, rows, "No fields.");
   print(context, "");
   if (withheld.length > 0) print(context, `Not shown: ${withheld.join(", ")}.`);
   print(context, `Audit entry ${audit_entry}`);

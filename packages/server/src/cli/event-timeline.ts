@@ -3,7 +3,8 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { plural } from "../base/messages/plural.ts";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { printRows } from "./table.ts";
 import { account, count, example, name } from "./options.ts";
 
 /** Maximum number of entries that the route lists. */
@@ -35,7 +36,7 @@ export function timelineCommand(context: Context): Command {
 
 function printTimeline(context: Context, { event_id, entries, more, unnamed }: Answer<"readTimeline">): void {
   print(context, `Event ${event_id}`);
-  printRows(context, entries, false, "No audit entries.");
+  printRows(context, entries, "No audit entries.");
   if (more) print(context, "There are more entries: see --limit.");
   if (entries.some(({ events }) => events > 1)) {
     print(context, "If an entry names several events, its occurrences are those of all these events.");

@@ -1,7 +1,8 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError } from "commander";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows, printText } from "./context.ts";
+import { type Context, print, printJson, printText } from "./context.ts";
+import { printRows } from "./table.ts";
 import { erasureLine } from "./erasure-line.ts";
 import { example, uuid } from "./options.ts";
 
@@ -66,7 +67,7 @@ function printValue(context: Context, explained: Explained["values"][number]): v
     `Owner: ${explained.owner}`,
   ];
   for (const line of lines) print(context, line);
-  printRows(context, inputs, false, "No inputs.");
+  printRows(context, inputs, "No inputs.");
   const { proposed, adopted, retired, attestation } = explained;
   if (attestation) {
     const { attested_at, is_included, partition_id } = attestation;
@@ -77,7 +78,6 @@ function printValue(context: Context, explained: Explained["values"][number]): v
   printRows(
     context,
     decisions.map(({ kind, decided_at, decided_by, reason }) => ({ kind, decided_at, decided_by, reason })),
-    false,
     "No decisions.",
   );
   if (explained.program !== null) printText(context, explained.program);

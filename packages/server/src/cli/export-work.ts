@@ -158,16 +158,14 @@ export async function repeat(context: Context, id: string, options: RepeatOption
 }
 
 export function list(context: Context, options: PageOptions): Promise<void> {
-  const shownRowOf = (row: Answer<"listExports">["exports"][number]): object => {
-    const { export_id, kind, started_at, purpose, recipient, rows, expires_on, state, recalled_rows, ...rest } = row;
-    const columns = { export_id, kind, started_at, purpose, recipient, rows, expires_on, state, recalled_rows };
-    return options.json ? { ...columns, ...rest } : columns;
-  };
   const read = async (call: Call, page: Input<"listExports">) => {
     const { exports, next } = await call("listExports", page);
-    return { rows: exports.map(shownRowOf), next };
+    return { rows: exports, next };
   };
-  return printList(context, read, options, "No exports.");
+  return printList(context, read, options, {
+    empty: "No exports.",
+    columns: ["export_id", "kind", "recipient", "rows", "expires_on", "state"],
+  });
 }
 
 /**

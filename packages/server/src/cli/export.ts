@@ -7,7 +7,9 @@ import type { Context } from "./context.ts";
 import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export-work.ts";
 import { featureName } from "./feature-name.ts";
 import { account, count, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText } from "./options.ts";
+import type { PageOptions } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
+import { withTableOptions } from "./table.ts";
 
 /** Imported when a command runs, so that other commands start sooner. */
 const loadWork = () => import("./export-work.ts");
@@ -74,13 +76,11 @@ export function exportCommand(context: Context): Command {
       ),
     )
     .action(async (options: RawOptions) => (await loadWork()).raw(requireBreakGlass(context, options), options));
-  command
-    .command("list")
+  withTableOptions(command.command("list"))
     .description("List exports, newest first: to whom, until when, rows that are recalled.")
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
-    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs export list"))
-    .action(async (options: ShownOptions & { readonly limit: number }) => (await loadWork()).list(context, options));
+    .action(async (options: PageOptions) => (await loadWork()).list(context, options));
   command
     .command("verify")
     .description("Compare a file with the record of its export.")

@@ -3,7 +3,8 @@ import { Command } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
 import { call } from "./call.ts";
-import { type Context, printRows } from "./context.ts";
+import { type Context } from "./context.ts";
+import { isTable, printRows, printTable, type TableOptions, withTableOptions } from "./table.ts";
 import { example, uuid } from "./options.ts";
 import { groupOf, routeCommand } from "./route-command.ts";
 
@@ -45,15 +46,14 @@ export function backfillCommand(context: Context): Command {
 }
 
 function statusCommand(context: Context): Command {
-  return new Command("status")
+  return withTableOptions(new Command("status"))
     .description("Show backfills, newest first. Exit code 3: a finished one lacks values.")
     .argument("[run]", "id of one backfill", uuid)
-    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs feature backfill status --json"))
-    .action(async (run: string | undefined, { json = false }: { json?: boolean }) => {
+    .action(async (run: string | undefined, options: TableOptions) => {
       const { backfills } = await call(context, "listBackfills", run === undefined ? {} : { run_id: run });
-      printRows(context, json ? backfills : backfills.map(summary), json, "No backfills.");
-      if (!json && run !== undefined) printRows(context, backfills[0]?.balances ?? [], false, "");
+      printTable(context, backfills, { empty: "No backfills.", columns: summary }, options);
+      if (isTable(options) && run !== undefined) printRows(context, backfills[0]?.balances ?? [], "");
       requireBalanced(backfills);
     });
 }

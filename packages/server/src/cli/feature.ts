@@ -4,7 +4,8 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
 import { attestationCommand } from "./attestation.ts";
 import { compareFeaturesCommand } from "./compare-features.ts";
-import { type Context, print, printJson, printRows, printText } from "./context.ts";
+import { type Context, print, printJson, printText } from "./context.ts";
+import { printTable, type TableOptions, withTableOptions } from "./table.ts";
 import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
@@ -59,13 +60,11 @@ export function featureCommand(context: Context): Command {
       print(context, `${plural(features, "feature")} in the lock file.`);
     });
 
-  command
-    .command("list")
+  withTableOptions(command.command("list"))
     .description("List the definitions of a folder.")
     .argument("[dir]", FOLDER_DESCRIPTION, ".")
-    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs feature list"))
-    .action(async (dir: string, { json = false }: { json?: boolean }) => {
+    .action(async (dir: string, options: TableOptions) => {
       const features = await buildProject(context, dir);
       const rows = features.map(({ bundle: { id, version, hash, manifest }, file }) => ({
         feature: `${id}@${version}`,
@@ -75,7 +74,7 @@ export function featureCommand(context: Context): Command {
         hash: hash.slice(0, 12),
         file,
       }));
-      printRows(context, rows, json, "No features.");
+      printTable(context, rows, { empty: "No features." }, options);
     });
 
   command

@@ -37,6 +37,9 @@ export function holdCommand(context: Context): Command {
       route: "listHolds",
       rows: "holds",
       empty: "No holds.",
+      columns: ({ hold_id, account, action_id, event_id, reason, approver, review_on, lifted_at }) => {
+        return { hold_id, covers: event_id ?? action_id ?? account, reason, approver, review_on, lifted_at };
+      },
       examples: ["drs hold list --json"],
     }),
     routeCommand(context, {

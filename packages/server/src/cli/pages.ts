@@ -1,5 +1,6 @@
 import { type Call, withCalls } from "./call.ts";
-import { type Context, printJson, printRows } from "./context.ts";
+import type { Context } from "./context.ts";
+import { rowPrinter, type Table, type TableOptions } from "./table.ts";
 
 /** Maximum number of rows that one call lists. */
 const PAGE_SIZE = 1_000;
@@ -35,10 +36,9 @@ export async function* pagesOf<Row>(
   } while (rowsLeft > 0 && cursor !== null);
 }
 
-export interface PageOptions {
+export interface PageOptions extends TableOptions {
   /** Maximum number of rows; 0 = no limit. */
   readonly limit: number;
-  readonly json?: boolean;
 }
 
 /**
@@ -49,25 +49,24 @@ export const printList = (
   context: Context,
   read: (call: Call, page: Page) => ReturnType<ReadPage<object>>,
   page: PageOptions,
-  empty: string,
+  table: Table,
 ): Promise<void> =>
-  withCalls(context, "read", (call) => printPages(context, (position) => read(call, position), page, empty));
+  withCalls(context, "read", (call) => printPages(context, (position) => read(call, position), page, table));
 
 /**
- * Prints a list page by page. JSON is printed as it is read. A table is printed after all rows were read, because the
- * widths of its columns depend on them.
+ * Prints a list page by page. JSON and CSV are printed as they are read. A table is printed after all rows were read,
+ * because the widths of its columns depend on them.
  */
 export async function printPages<Row extends object>(
   context: Context,
   read: ReadPage<Row>,
-  { limit, json = false }: PageOptions,
-  empty: string,
+  options: PageOptions,
+  table: Table,
 ): Promise<void> {
-  const collected: Row[] = [];
-  for await (const page of pagesOf(limit, read)) {
-    if (json) for (const row of page) printJson(context, row);
-    else collected.push(...page);
+  const { take, end } = rowPrinter(context, table, options);
+  for await (const page of pagesOf(options.limit, read)) {
+    take(page);
     if (context.stdout.destroyed) break;
   }
-  if (!json) printRows(context, collected, false, empty);
+  end();
 }

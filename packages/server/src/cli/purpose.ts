@@ -50,6 +50,7 @@ export function purposeCommand(context: Context): Command {
       rows: "purposes",
       help: "List the purposes, and which action types belong to each.",
       empty: "No purposes.",
+      columns: ["id", "title", "raw_retention", "derived_retention", "legal_basis", "action_types"],
       examples: ["drs purpose list"],
     }),
   );

@@ -38,6 +38,7 @@ export function requestCommand(context: Context): Command {
       help: "List requests, open ones first, by due date. Audited.",
       options: { account: "only requests of this account, also closed ones" },
       empty: "No requests.",
+      columns: ["request_id", "account", "kind", "due_at", "overdue", "outcome"],
       examples: ["drs request list --json"],
     }),
     routeCommand(context, {

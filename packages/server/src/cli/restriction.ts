@@ -40,6 +40,7 @@ export function restrictionCommand(context: Context): Command {
       help: "List restrictions, active ones first.",
       options: { account: "only restrictions of this account" },
       empty: "No restrictions.",
+      columns: ["restriction_id", "account", "article", "active", "reason", "placed_at"],
       examples: ["drs restriction list --json"],
     }),
     routeCommand(context, {

@@ -4,7 +4,8 @@ import { plural } from "../base/messages/plural.ts";
 import { call, withCalls } from "./call.ts";
 import { showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { printRows } from "./table.ts";
 import { example } from "./options.ts";
 import { routeCommand } from "./route-command.ts";
 
@@ -59,7 +60,7 @@ export function retentionCommand(context: Context): Command {
         const partitions = plural(overdue_partitions, "partition");
         print(context, `Overdue: ${partitions}, the oldest by ${Math.round(lag_seconds)} s,`);
         print(context, `and ${plural(overdue_rows, "event")} of other partitions.`);
-        printRows(context, runs, false, "No pass has deleted anything yet.");
+        printRows(context, runs, "No pass has deleted anything yet.");
       },
     }),
   );

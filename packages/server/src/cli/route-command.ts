@@ -7,7 +7,7 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { TSchema } from "typebox";
 import { accessOf, type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, escapeInLines, print, printJson, printRows } from "./context.ts";
+import { type Context, escapeInLines, print, printJson } from "./context.ts";
 import {
   account,
   count,
@@ -23,6 +23,7 @@ import {
 } from "./options.ts";
 import { type PageOptions, printPages } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
+import { printTable, type Table, withTableOptions } from "./table.ts";
 
 type Member<Id extends RouteId> = keyof Input<Id> & string;
 type Reader = (text: string, before?: never) => unknown;
@@ -68,12 +69,10 @@ export interface RouteCommand<Id extends RouteId> extends Described<Id> {
   readonly show?: (answer: Answer<Id>, input: Sent<Id>) => void;
 }
 
-export interface RouteList<Id extends RouteId> extends Described<Id> {
+export interface RouteList<Id extends RouteId, Rows extends keyof Answer<Id>> extends Described<Id>, Table {
   /** The member of the answer that has the rows. */
-  readonly rows: keyof Answer<Id> & string;
-  readonly empty: string;
-  /** The columns of the table. Default: all members. */
-  readonly columns?: (row: never) => object;
+  readonly rows: Rows;
+  readonly columns?: readonly (keyof RowOf<Id, Rows> & string)[] | ((row: RowOf<Id, Rows>) => object);
   /** Default of `--limit`; 0 = no limit. */
   readonly limit?: number;
   /** Says why the list ends with this page, if it does. A list without a limit continues. */
@@ -81,6 +80,10 @@ export interface RouteList<Id extends RouteId> extends Described<Id> {
   /** The context of the calls. Default: that of the command. */
   readonly contextOf?: (options: never, command: Command) => Context;
 }
+
+type RowOf<Id extends RouteId, Rows extends keyof Answer<Id>> = Answer<Id>[Rows] extends readonly (infer Row)[]
+  ? Row
+  : never;
 
 /** A group of commands. */
 export function groupOf(named: string, shown: string, ...commands: readonly Command[]): Command {
@@ -167,34 +170,32 @@ interface IdOrPerson {
   readonly end: (call: Call, one: string | undefined, person: string) => Promise<readonly string[]>;
 }
 
-export function routeList<const Id extends RouteId>(context: Context, described: RouteList<Id>): Command {
-  const { route: id, rows, empty, columns, limit = 0, end, contextOf } = described;
+export function routeList<const Id extends RouteId, const Rows extends keyof Answer<Id> & string>(
+  context: Context,
+  described: RouteList<Id, Rows>,
+): Command {
+  const { route: id, rows, limit = 0, end, contextOf } = described;
   const route: Route = routeOf(id);
   const { command, valuesOf } = begin(context, described);
   const hasPages = "limit" in membersOf(route);
   if (hasPages) command.option("--limit <n>", "maximum number of rows; 0 = no limit", count, limit);
-  command.option("--json", "print one JSON object per line");
-  const shownOf = (found: readonly object[], json: boolean): readonly object[] =>
-    json || !columns ? found : found.map((row) => columns(row as never));
-  return command.action(async (options: PageOptions & Readonly<Record<string, unknown>>, self: Command) => {
-    const { json = false } = options;
-    await withCalls(contextOf?.(options as never, self) ?? context, route.access, async (call) => {
-      const read = async (
-        position: object,
-      ): Promise<{ readonly rows: readonly object[]; readonly next: string | null }> => {
-        const answer = await call(id, { ...valuesOf(options), ...position } as Input<Id>);
-        const { [rows]: found, next = null } = answer as Readonly<Record<string, unknown>>;
-        const ended = options.limit === 0 ? undefined : end?.(answer);
-        if (ended !== undefined) context.stderr.write(`${escapeInLines(ended)}\n`);
-        return {
-          rows: shownOf(found as readonly object[], json),
-          next: ended === undefined ? (next as string | null) : null,
+  return withTableOptions(command).action(
+    async (options: PageOptions & Readonly<Record<string, unknown>>, self: Command) => {
+      await withCalls(contextOf?.(options as never, self) ?? context, route.access, async (call) => {
+        const read = async (
+          position: object,
+        ): Promise<{ readonly rows: readonly object[]; readonly next: string | null }> => {
+          const answer = await call(id, { ...valuesOf(options), ...position } as Input<Id>);
+          const { [rows as string]: found, next = null } = answer as Readonly<Record<string, unknown>>;
+          const ended = options.limit === 0 ? undefined : end?.(answer);
+          if (ended !== undefined) context.stderr.write(`${escapeInLines(ended)}\n`);
+          return { rows: found as readonly object[], next: ended === undefined ? (next as string | null) : null };
         };
-      };
-      if (hasPages) await printPages(context, read, options, empty);
-      else printRows(context, (await read({})).rows, json, empty);
-    });
-  });
+        if (hasPages) await printPages(context, read, options, described);
+        else printTable(context, (await read({})).rows, described, options);
+      });
+    },
+  );
 }
 
 /** The options of lists by hour. */

@@ -12,6 +12,7 @@ export function sessionCommand(context: Context): Command {
       rows: "sessions",
       help: "List active sessions, newest first.",
       empty: "No sessions.",
+      columns: ["session_id", "person", "kind", "roles", "last_used_at", "expires_at"],
       examples: ["drs session list"],
     }),
     byIdOrPerson(context, {

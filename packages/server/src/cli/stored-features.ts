@@ -6,10 +6,11 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
+import { printRows, printTable, withTableOptions } from "./table.ts";
 import { featureName } from "./feature-name.ts";
 import { account, count, example, name, uuid, waitTime } from "./options.ts";
-import { pagesOf, type ReadPage } from "./pages.ts";
+import { type PageOptions, pagesOf, type ReadPage } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
 
 function limit(text: string): number {
@@ -86,7 +87,7 @@ function addDecisions(command: Command, context: Context): void {
       if (!answer.dry_run) await lockEquivalents(resolve(context.directory, path), bundles);
       if (options.json) return printJson(context, answer);
       const rows = answer.programs.map(({ feature, events, cases }) => ({ feature, events, cases }));
-      printRows(context, rows, false, "All programs are the same as the archived ones.");
+      printRows(context, rows, "All programs are the same as the archived ones.");
       if (rows.length > 0)
         print(context, answer.dry_run ? "Equivalent. Nothing was recorded." : "Recorded as equivalent.");
     });
@@ -130,18 +131,16 @@ function addDecisions(command: Command, context: Context): void {
       print(context, `Retired: ${listed(features)}.`);
     });
 
-  command
-    .command("decisions")
+  withTableOptions(command.command("decisions"))
     .description("List decisions about features, newest first.")
     .option("--feature <id@version>", "decisions about one version", featureName)
     .option("--limit <number>", "maximum number of rows, up to 1000", limit, 50)
-    .option("--json", "print one JSON object per line, with the evidence")
     .addHelpText("after", example("drs feature decisions --feature root_traces@2 --json"))
-    .action(async ({ feature, limit: rowLimit, json = false }: { feature?: string; limit: number; json?: boolean }) => {
-      const input = { ...(feature !== undefined && { feature }), limit: rowLimit };
+    .action(async ({ feature, ...options }: PageOptions & { readonly feature?: string }) => {
+      const input = { ...(feature !== undefined && { feature }), limit: options.limit };
       const { decisions } = await call(context, "listFeatureDecisions", input);
-      const rows = json ? decisions : decisions.map((decision) => ({ ...decision, evidence: undefined }));
-      printRows(context, rows, json, "No decisions.");
+      const columns = ["decision", "kind", "features", "purpose", "decided_at", "decided_by"];
+      printTable(context, decisions, { empty: "No decisions.", columns }, options);
     });
 }
 
@@ -165,7 +164,7 @@ function addReads(command: Command, context: Context): void {
     .action(async ({ json = false }: { json?: boolean }) => {
       const answer = await call(context, "readLayers", {});
       if (json) return printJson(context, answer);
-      printRows(context, answer.layers, false, "No features were adopted yet.");
+      printRows(context, answer.layers, "No features were adopted yet.");
       const { due_batches, lag_seconds } = answer;
       print(context, `Due: ${due_batches} commit batches; the oldest since ${Math.round(lag_seconds)} s.`);
     });
@@ -222,7 +221,7 @@ function printFeatures(context: Context, event: Answer<"readFeatures">["events"]
     value,
     inputs: inputs.join(" "),
   }));
-  if (rows.length > 0) printRows(context, rows, false, "");
+  if (rows.length > 0) printRows(context, rows, "");
 }
 
 function printEvidence(
@@ -230,7 +229,7 @@ function printEvidence(
   { events, days, coverage, refused }: Answer<"adoptFeatures">["evidence"],
 ): void {
   print(context, `Evidence: ${events} events of the last ${days} days.`);
-  printRows(context, coverage, false, "No event has these inputs.");
+  printRows(context, coverage, "No event has these inputs.");
   for (const { platform, sdk_version, refused: of, events: all } of refused) {
     if (of > 0) print(context, `Ingestion would have refused ${of} of ${all} events of ${platform} ${sdk_version}.`);
   }

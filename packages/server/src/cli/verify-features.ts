@@ -3,8 +3,9 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows, printText } from "./context.ts";
+import { type Context, print, printJson, printText } from "./context.ts";
 import { example, name, time, TIMES, uuid } from "./options.ts";
+import { printRows } from "./table.ts";
 
 interface Options extends BreakGlassOptions {
   readonly from?: number;
@@ -43,7 +44,7 @@ export function verifyFeaturesCommand(context: Context): Command {
       else {
         const counts = `${equal} equal, ${different} different, ${undecided} undecided`;
         print(context, `${plural(events, "event")}, ${plural(rows, "row")} of values: ${counts}.`);
-        if (differences.length > 0) printRows(context, differences, false, "");
+        if (differences.length > 0) printRows(context, differences, "");
         const cases = programs.reduce((total, program) => total + program.cases, 0);
         print(context, `${plural(programs.length, "program")}, ${plural(cases, "case")} on each of two engines.`);
         for (const problem of problems) printText(context, problem);

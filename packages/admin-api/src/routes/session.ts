@@ -18,6 +18,7 @@ export const SESSION_ROUTES = {
     access: "read",
     answer: object({
       installation: shownText("Id of the installation that answers."),
+      version: shownText("Version of the server."),
       person: shownText("The person, as the audit log names them."),
       roles: Type.Array(Type.Enum([...ROLE_NAMES])),
       via: shownText(

@@ -18,7 +18,14 @@ import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./b
 import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printText } from "./context.ts";
-import { localContext, localOption, type LocalOptions, showInstallation, showLocalInstallation } from "./local.ts";
+import {
+  localContext,
+  localOption,
+  placeOf,
+  type LocalOptions,
+  showInstallation,
+  showLocalInstallation,
+} from "./local.ts";
 import { findLogin, requireLocal } from "./login.ts";
 import { example, time, TIMES, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -257,7 +264,11 @@ function pruneCommand(context: Context): Command {
       requireLocal(local);
       const pruning = requireBreakGlass(local, options);
       await showLocalInstallation(pruning);
-      await confirm(context, { what: "This deletes the audit entries that are older than DRS_AUDIT_RETENTION.", yes });
+      await confirm(context, {
+        what: "This deletes the audit entries that are older than DRS_AUDIT_RETENTION.",
+        yes,
+        where: placeOf(local),
+      });
       const pruned = await (await loadWork()).prune(pruning);
       if (json) printJson(context, { entries: 0, ...pruned });
       else if (!pruned) print(context, "No entry is older than DRS_AUDIT_RETENTION. Nothing was deleted.");

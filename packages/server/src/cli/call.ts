@@ -51,13 +51,18 @@ export const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Ac
   input.dry_run === true ? "read" : routeOf(id).access;
 
 /** Calls operations through the admin API. A change that a worker applies continues if this command ends first. */
-function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
+export function callAdminApi(
+  { onInterrupt, stderr }: Context,
+  login: Login,
+  report: (line: string) => void,
+  timeoutMs = TIMEOUT_MS,
+): Call {
   const { url } = login;
   let changing: RouteId | undefined;
   onInterrupt(() => {
     if (changing) stderr.write(`${routeOf(changing).operation} continues: check whether it took effect.\n`);
   });
-  const client = createAdminClient({ ...login, timeoutMs: TIMEOUT_MS, onProgress: report });
+  const client = createAdminClient({ ...login, timeoutMs, onProgress: report });
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     changing = hasProgress(routeOf(id)) && accessOf(id, input as object) === "change" ? id : undefined;
     const answer = await client

@@ -6,16 +6,19 @@ export interface Confirmation {
   readonly what: string;
   /** Whether the command line has `--yes`. */
   readonly yes: boolean | undefined;
+  /** The installation that it changes, if the sentence does not name it. */
+  readonly where?: string;
 }
 
 /**
  * Asks the user to confirm what the command will do.
  * @throws wrong-usage if there is neither a terminal nor `--yes`, or if the answer is not "yes".
  */
-export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
+export async function confirm({ ask }: Context, { what, yes, where }: Confirmation): Promise<void> {
   if (yes) return;
   // guard(drop): nothing is destroyed without a confirmation
   if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
-  const answer = await ask(`${what} Type yes to continue: `);
+  const named = where === undefined ? what : `${what} This changes ${where}.`;
+  const answer = await ask(`${named} Type yes to continue: `);
   if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");
 }

@@ -7,7 +7,7 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { type Call, call, withCalls } from "./call.ts";
-import { installationLine, showInstallation } from "./local.ts";
+import { installationLine, placeOf, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { printTable, type TableOptions, withTableOptions } from "./table.ts";
@@ -137,7 +137,7 @@ async function run(context: Context, invoke: Call, options: RunOptions): Promise
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
     const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [WOULD_ERASE_IN_BACKUPS];
-    await confirm(context, { what: what.join("\n"), yes });
+    await confirm(context, { what: what.join("\n"), yes, where: placeOf(context) });
     // guard(drop): an erasure does not begin if its receipt can't be written
     if (path !== undefined) await requireWritable(path);
   }
@@ -200,7 +200,7 @@ function acceptLossCommand(context: Context): Command {
       await withCalls(context, "change", async (invoke) => {
         await invoke("acceptJournalLoss", { entry: sequence, reason, dry_run: true });
         const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
-        await confirm(context, { what, yes });
+        await confirm(context, { what, yes, where: placeOf(context) });
         await invoke("acceptJournalLoss", { entry: sequence, reason });
       });
       print(context, `The loss of entry ${sequence} is accepted. Run drs erase replay, and start the servers again.`);

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
-import { showInstallation } from "./local.ts";
+import { placeOf, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { example } from "./options.ts";
@@ -91,7 +91,7 @@ async function destroy(context: Context, version: string, options: ChangeOptions
       await showInstallation(destroying, invoke);
       await invoke("destroyKey", { version, dry_run: true });
       const what = `Afterwards, backups of the key store that were made under version ${version} can't be opened.`;
-      await confirm(context, { what, yes });
+      await confirm(context, { what, yes, where: placeOf(context) });
       await invoke("destroyKey", { version });
     });
   }

@@ -24,7 +24,7 @@ export function liveCommand(context: Context): Command {
 const LOOPBACK_OF_ANY: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 /** The address of the admin listener, as this host reaches it. @throws wrong-usage if the system chose its port */
-function livenessOf({ service: { admin } }: Config): URL {
+export function livenessOf({ service: { admin } }: Config): URL {
   if (admin.port === 0) {
     throw new OperatorError(
       "wrong-usage",
@@ -36,7 +36,8 @@ function livenessOf({ service: { admin } }: Config): URL {
   return new URL(`${scheme}://${host.includes(":") ? `[${host}]` : host}:${admin.port}/livez`);
 }
 
-async function statusOf(url: URL): Promise<number | undefined> {
+/** The status of the answer of `/livez`. */
+export async function statusOf(url: URL): Promise<number | undefined> {
   const signal = AbortSignal.timeout(WITHIN_MS);
   const options: RequestOptions = { signal, agent: false };
   // The certificate names the host that clients use, and the request carries no secret.

@@ -3,8 +3,10 @@
  * and the line that says which installation a command verifies or destroys.
  */
 import { Option } from "commander";
+import { describeConfig } from "../base/config/config.ts";
+import { settingOf } from "../base/config/settings.ts";
 import type { Call } from "./call.ts";
-import { type Context, escapeInLines } from "./context.ts";
+import { type Context, escapeInLines, loadConfig } from "./context.ts";
 import { findLogin } from "./login.ts";
 
 export interface LocalOptions {
@@ -35,4 +37,15 @@ export async function showLocalInstallation(context: Context): Promise<void> {
 }
 
 export const installationLine = (context: Context, installation: string): string =>
-  `${escapeInLines(`Installation ${installation}, ${findLogin(context)?.url ?? "the stores of this host"}.`)}\n`;
+  `${escapeInLines(`Installation ${installation}, ${placeOf(context)}.`)}\n`;
+
+/** The place of the installation that commands work on: a server, or a database, its password masked. */
+export function placeOf(context: Context): string {
+  const login = findLogin(context);
+  if (login) return `the server at ${login.url}`;
+  const config = loadConfig(context);
+  if (config.embedded) return `the embedded database in ${config.database.directory}`;
+  const { variable } = settingOf("database.url");
+  const url = describeConfig(config, context.environment).find(({ name }) => name === variable);
+  return `the database ${url?.text}`;
+}

@@ -17,12 +17,17 @@ export interface LoginSource {
 }
 
 /** The admin API that commands call, and their token for it. */
-export interface Login {
+export interface Login extends Credential {
+  /** Where the address comes from. */
+  readonly rule: "setting" | "login";
+}
+
+interface Credential {
   readonly url: string;
   readonly token: string;
 }
 
-export interface StoredLogin extends Login {
+export interface StoredLogin extends Credential {
   /** When the token expires; RFC 3339. */
   readonly expires_at: string;
 }
@@ -42,14 +47,14 @@ export function findLogin(context: LoginSource): Login | undefined {
   if (isLocal) return undefined;
   const url = readSetting("service.remote.url", environment);
   const token = readSetting("service.remote.token", environment);
-  if (url !== undefined && token !== undefined) return { url, token };
+  if (url !== undefined && token !== undefined) return { url, token, rule: "setting" };
   const stored = readLogin(context);
   if (!stored || (url !== undefined && !isSameServer(url, stored.url))) {
     if (url === undefined) return undefined;
     throw unusable("There is no token for the admin API of DRS_ADMIN_URL");
   }
   if (Date.parse(stored.expires_at) <= clock.now()) throw unusable(`The login ended at ${stored.expires_at}`);
-  return { url: stored.url, token: stored.token };
+  return { url: stored.url, token: stored.token, rule: url === undefined ? "login" : "setting" };
 }
 
 const unusable = (why: string): OperatorError =>

@@ -41,6 +41,10 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
     ],
   },
   "Sign in:": {
+    status: [
+      "Show which installation answers, and what waits for you.",
+      async () => (await import("./status.ts")).statusCommand,
+    ],
     login: [
       "Sign in with a browser: commands use the admin API for 8 h.",
       async () => (await import("./sign-in.ts")).loginCommand,

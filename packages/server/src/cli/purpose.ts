@@ -6,7 +6,7 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
-import { showInstallation } from "./local.ts";
+import { placeOf, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printText } from "./context.ts";
 import { example } from "./options.ts";
@@ -79,7 +79,11 @@ type Applied = Answer<"applyPolicy">;
 async function confirmExpiry(context: Context, { changes }: Applied, yes: boolean | undefined): Promise<void> {
   const events = changes.reduce((sum, change) => sum + ("events" in change ? change.expire_at_once : 0), 0);
   if (events > 0)
-    await confirm(context, { what: `The new policy makes ${plural(events, "event")} expire at once.`, yes });
+    await confirm(context, {
+      what: `The new policy makes ${plural(events, "event")} expire at once.`,
+      yes,
+      where: placeOf(context),
+    });
 }
 
 function printApplied(context: Context, { version, changes, dry_run }: Applied): void {

@@ -2,7 +2,7 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { plural } from "../base/messages/plural.ts";
 import { call, withCalls } from "./call.ts";
-import { showInstallation } from "./local.ts";
+import { placeOf, showInstallation } from "./local.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { printRows } from "./table.ts";
@@ -74,5 +74,5 @@ const overdueText = ({ overdue_partitions, overdue_rows }: Overdue): string =>
 
 async function confirmOverdue(context: Context, overdue: Overdue, yes: boolean | undefined): Promise<void> {
   if (overdue.overdue_partitions + overdue.overdue_rows > 0)
-    await confirm(context, { what: overdueText(overdue), yes });
+    await confirm(context, { what: overdueText(overdue), yes, where: placeOf(context) });
 }

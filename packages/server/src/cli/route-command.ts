@@ -8,6 +8,7 @@ import type { TSchema } from "typebox";
 import { accessOf, type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, escapeInLines, print, printJson } from "./context.ts";
+import { placeOf } from "./local.ts";
 import {
   account,
   count,
@@ -120,7 +121,7 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
       if (dry_run) return plan;
       const what = ask(plan);
       // guard(drop): nothing is destroyed or shown again without a confirmation
-      if (what !== undefined) await confirm(context, { what, yes: options.yes });
+      if (what !== undefined) await confirm(context, { what, yes: options.yes, where: placeOf(context) });
       return call(id, input);
     });
     const said = note?.(answer);

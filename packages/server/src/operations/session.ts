@@ -1,3 +1,4 @@
+import { VERSION } from "../base/version.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { endSession, endSessionsOf, listSessions as querySessions } from "../access/identity/admin-sessions.ts";
@@ -14,7 +15,17 @@ export const readSession: Operation<"readSession", "pool"> = async ({ ports, cal
   const { person, roles, via, expiresAt, session } = caller;
   const authenticatedAt = session?.authenticatedAt ?? null;
   const expires_at = expiresAt ?? null;
-  return { answer: { installation, person, roles: [...roles], via, expires_at, authenticated_at: authenticatedAt } };
+  return {
+    answer: {
+      installation,
+      version: VERSION,
+      person,
+      roles: [...roles],
+      via,
+      expires_at,
+      authenticated_at: authenticatedAt,
+    },
+  };
 };
 
 type EndPorts = "clock" | "keys.audit" | "pool";

@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { objects, type Printed, runAsGiven } from "../../../../e2e/support/command.ts";
+
+const HOUR_MS = 3_600_000;
+const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR_MS).toISOString();
+const SESSION = {
+  installation: "i-1",
+  version: "9.9.9",
+  person: "ann",
+  roles: ["operator", "privacy", "auditor"],
+  via: "cli",
+  expires_at: inHours(8),
+  authenticated_at: inHours(-1),
+};
+const waiting = { state: "waiting", requested_by: "bob", obtained_by: null, needed_roles: ["privacy"] };
+const ANSWERS: Readonly<Record<string, object>> = {
+  "/admin/v1/session": SESSION,
+  "/admin/v1/approvals": {
+    approvals: [
+      waiting,
+      { ...waiting, requested_by: "ann" },
+      { ...waiting, obtained_by: "ann" },
+      { ...waiting, needed_roles: ["investigator"] },
+      { ...waiting, state: "used" },
+    ],
+  },
+  "/admin/v1/requests": { requests: [{ overdue: true }, { overdue: false }] },
+  "/admin/v1/cases": {
+    cases: [
+      { opened_by: "ann", expires_at: inHours(0.5) },
+      { opened_by: "bob", expires_at: inHours(0.5) },
+    ],
+  },
+  "/admin/v1/audit/reviews": { reviews: [{}, {}] },
+};
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** Runs `drs status` against a server that answers by `answers`, and not at all where there is none. */
+async function status(
+  answers: Readonly<Record<string, object>>,
+  ...args: readonly string[]
+): Promise<Printed & { readonly url: string; readonly asked: string[] }> {
+  const asked: string[] = [];
+  server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "", "http://h");
+    asked.push(pathname);
+    const answer = answers[pathname];
+    if (answer) response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { ...(await runAsGiven({ DRS_ADMIN_URL: url, DRS_ADMIN_TOKEN: "t" }, "status", ...args)), url, asked };
+}
+
+it("drs status shows the server, the person, and what waits for them", async () => {
+  const { code, stdout, url } = await status(ANSWERS);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `Installation  the server at ${url}
+Found by      DRS_ADMIN_URL names it
+Id            i-1
+Version       9.9.9, and drs has 0.1.0
+You           ann, until ${SESSION.expires_at}
+Roles         operator, privacy, auditor
+Waiting       1 approval that you can give: drs approval list
+              1 overdue request: drs request list
+              1 case of yours within an hour of the end: drs case list --open
+              2 open reviews: drs review list
+`,
+  });
+});
+
+it("drs status asks only what the roles may, because a server audits a denied call", async () => {
+  const { stdout, asked } = await status(
+    { ...ANSWERS, "/admin/v1/session": { ...SESSION, roles: ["investigator"] } },
+    "--json",
+  );
+  expect(objects(stdout)).toMatchObject([{ rule: "setting", waiting: { ending_cases: 1, open_reviews: null } }]);
+  expect(asked).not.toContain("/admin/v1/audit/reviews");
+});
+
+it("an admin token gives no approval", async () => {
+  const { stdout } = await status({ ...ANSWERS, "/admin/v1/session": { ...SESSION, via: "api" } }, "--json");
+  expect(objects(stdout)).toMatchObject([{ waiting: { approvals: 0, overdue_requests: 1 } }]);
+});
+
+it("drs status says that a server gives no answer in time", async () => {
+  const { code, stdout, stderr, url } = await status({});
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(`the server at ${url}\n`) });
+  expect(stderr).toBe(`The admin API at ${url} gave no answer in time, and may still be working.\n`);
+});
+
+it("drs status says what to do if nothing is configured", async () => {
+  const nowhere = { DRS_DATA_DIR: "/nowhere/data", DRS_KEY_DIR: "/nowhere/keys", DRS_ADMIN_PORT: "0" };
+  const { code, stdout, stderr } = await runAsGiven(nowhere, "status");
+  expect({ code, stdout }).toEqual({
+    code: 4,
+    stdout: expect.stringMatching(
+      /^Installation {2}the embedded database in \/nowhere\/data\nFound by {6}the database here/,
+    ),
+  });
+  expect(stderr).toMatch(
+    /^drs login --url URL signs in to a server, drs serve starts one here\.\nthere is no database /,
+  );
+});

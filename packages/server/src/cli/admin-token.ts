@@ -4,6 +4,9 @@ import { MAX_TTL_MS } from "../access/identity/admin-tokens.ts";
 import type { Context } from "./context.ts";
 import { personName, ttl } from "./options.ts";
 import { byIdOrPerson, groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
+
+const IDS: IdList = { list: "listAdminTokens", rows: "tokens", id: "token_id" };
 
 export function adminTokenCommand(context: Context): Command {
   return groupOf(
@@ -30,13 +33,14 @@ export function adminTokenCommand(context: Context): Command {
       rows: "tokens",
       help: "List admin tokens, newest first. The tokens themselves are not kept.",
       empty: "No admin tokens.",
+      shortened: "token_id",
       columns: ["token_id", "person", "roles", "expires_at", "last_used_at", "revoked_at"],
       examples: ["drs admin-token list"],
     }),
     byIdOrPerson(context, {
       name: "revoke",
       help: "Revoke an admin token, or all that a person has or obtained.",
-      id: "token_id",
+      ids: IDS,
       personHelp: "revoke all tokens of this person",
       example: "drs admin-token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11",
       none: "There are no active admin tokens of this person.",

@@ -2,6 +2,9 @@ import type { Command } from "commander";
 import { type Context } from "./context.ts";
 import { printRows } from "./table.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
+
+const IDS: IdList = { list: "listApprovals", rows: "approvals", id: "approval_id" };
 
 export function approvalCommand(context: Context): Command {
   const argument = ["approval_id", "as `list` shows it"] as const;
@@ -11,6 +14,7 @@ export function approvalCommand(context: Context): Command {
       route,
       help: `Record that the operation is ${done}. Only a person who signed in can decide, and not about their own request.`,
       argument,
+      ids: IDS,
       examples: [`drs approval ${route} 5f0c2b9e-…`],
       lines: ({ approval_id, state }) => `Approval ${approval_id} is ${state}.`,
     });
@@ -23,6 +27,7 @@ export function approvalCommand(context: Context): Command {
       rows: "approvals",
       help: "List approvals, newest first.",
       empty: "No approvals.",
+      shortened: "approval_id",
       columns: ["approval_id", "operation", "state", "requested_by", "expires_at", "reason"],
       examples: ["drs approval list"],
     }),
@@ -31,6 +36,7 @@ export function approvalCommand(context: Context): Command {
       route: "readApproval",
       help: "Show what was asked for, and what it would do.",
       argument,
+      ids: IDS,
       examples: ["drs approval show 5f0c2b9e-…"],
       show: (approval) =>
         printRows(
@@ -46,6 +52,7 @@ export function approvalCommand(context: Context): Command {
       route: "withdrawApproval",
       help: "Withdraw your own request.",
       argument,
+      ids: IDS,
       examples: ["drs approval withdraw 5f0c2b9e-…"],
       lines: ({ approval_id }) => `Approval ${approval_id} is withdrawn.`,
     }),

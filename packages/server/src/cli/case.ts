@@ -1,8 +1,11 @@
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
 
 const OPEN = 'drs case open --account customer-1 --category dispute --reason "dispute 4711"';
+
+const IDS: IdList = { list: "listCases", rows: "cases", id: "case_id" };
 
 export function caseCommand(context: Context): Command {
   return groupOf(
@@ -44,6 +47,7 @@ export function caseCommand(context: Context): Command {
       route: "closeCase",
       help: "Close a case: no more events can be opened with it.",
       argument: ["case_id", "the case_id that `list` shows"],
+      ids: IDS,
       json: false,
       examples: ["drs case close 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"],
       lines: (_, { case_id }) => `Closed ${case_id}.`,

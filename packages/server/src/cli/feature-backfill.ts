@@ -2,13 +2,16 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
-import { call } from "./call.ts";
+import { withCalls } from "./call.ts";
 import { type Context } from "./context.ts";
 import { isTable, printRows, printTable, type TableOptions, withTableOptions } from "./table.ts";
-import { example, uuid } from "./options.ts";
+import { example } from "./options.ts";
 import { groupOf, routeCommand } from "./route-command.ts";
+import { fullIdOf, type IdList, idOrEnd } from "./short-id.ts";
 
 type Backfill = Answer<"startBackfill">;
+
+const IDS: IdList = { list: "listBackfills", rows: "backfills", id: "run_id" };
 
 export function backfillCommand(context: Context): Command {
   const change = (name: string, route: "pauseBackfill" | "resumeBackfill" | "cancelBackfill", help: string): Command =>
@@ -17,6 +20,7 @@ export function backfillCommand(context: Context): Command {
       route,
       help,
       argument: ["run_id", "id of the backfill"],
+      ids: IDS,
       examples: [`drs feature backfill ${name} ID`],
       lines: ({ state }) => `The backfill is ${state}.`,
     });
@@ -48,11 +52,13 @@ export function backfillCommand(context: Context): Command {
 function statusCommand(context: Context): Command {
   return withTableOptions(new Command("status"))
     .description("Show backfills, newest first. Exit code 3: a finished one lacks values.")
-    .argument("[run]", "id of one backfill", uuid)
+    .argument("[run]", "id of one backfill", idOrEnd)
     .addHelpText("after", example("drs feature backfill status --json"))
     .action(async (run: string | undefined, options: TableOptions) => {
-      const { backfills } = await call(context, "listBackfills", run === undefined ? {} : { run_id: run });
-      printTable(context, backfills, { empty: "No backfills.", columns: summary }, options);
+      const { backfills } = await withCalls(context, "read", async (call) =>
+        call("listBackfills", run === undefined ? {} : { run_id: await fullIdOf(call, IDS, run) }),
+      );
+      printTable(context, backfills, { empty: "No backfills.", columns: summary, shortened: "run_id" }, options);
       if (isTable(options) && run !== undefined) printRows(context, backfills[0]?.balances ?? [], "");
       requireBalanced(backfills);
     });

@@ -3,6 +3,9 @@ import { plural } from "../base/messages/plural.ts";
 import type { Context } from "./context.ts";
 import { futureDate } from "./options.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
+
+const IDS: IdList = { list: "listHolds", rows: "holds", id: "hold_id" };
 
 export function holdCommand(context: Context): Command {
   const review_on = { flags: "--review <date>", help: "date of the next review", read: futureDate(context.clock) };
@@ -37,6 +40,7 @@ export function holdCommand(context: Context): Command {
       route: "listHolds",
       rows: "holds",
       empty: "No holds.",
+      shortened: "hold_id",
       columns: ({ hold_id, account, action_id, event_id, reason, approver, review_on, lifted_at }) => {
         return { hold_id, covers: event_id ?? action_id ?? account, reason, approver, review_on, lifted_at };
       },
@@ -46,6 +50,7 @@ export function holdCommand(context: Context): Command {
       name: "review",
       route: "reviewHold",
       argument,
+      ids: IDS,
       options: { reason: "why it stays active", review_on, dry_run: "only check the input, and change nothing" },
       examples: ['drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'],
       lines: ({ hold_id, review_on: on }, { dry_run }) =>
@@ -56,6 +61,7 @@ export function holdCommand(context: Context): Command {
       route: "liftHold",
       help: "End a hold; the events that only this hold keeps are deleted.",
       argument,
+      ids: IDS,
       options: { reason: "why it ends", dry_run: "print what would be deleted, and change nothing" },
       examples: ['drs hold lift 5f0c2b9e-… --reason "dispute 4711 is closed"'],
       confirm: ({ events_released }) => (events_released > 0 ? releases(events_released) : undefined),

@@ -3,8 +3,11 @@ import type { Command } from "commander";
 import type { Context } from "./context.ts";
 import { pastDate } from "./options.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
 
 type DataRequest = Answer<"closeRequest">["request"];
+
+const IDS: IdList = { list: "listRequests", rows: "requests", id: "request_id" };
 
 export function requestCommand(context: Context): Command {
   const argument = ["request_id", "as `list` shows it"] as const;
@@ -45,6 +48,7 @@ export function requestCommand(context: Context): Command {
       name: "extend",
       route: "extendRequest",
       argument,
+      ids: IDS,
       options: { reason: "why it takes longer", dry_run: "only check the input, and change nothing" },
       json,
       examples: ['drs request extend 5f0c2b9e-… --reason "many requests at once"'],
@@ -55,6 +59,7 @@ export function requestCommand(context: Context): Command {
       route: "closeRequest",
       help: "Close a request: done, partly done or refused. The account's name is deleted from it.",
       argument,
+      ids: IDS,
       options: {
         outcome: "the outcome",
         reason: "why; required with refused",

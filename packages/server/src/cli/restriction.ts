@@ -3,6 +3,9 @@ import { plural } from "../base/messages/plural.ts";
 import type { Context } from "./context.ts";
 import { pastDay } from "./options.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
+
+const IDS: IdList = { list: "listRestrictions", rows: "restrictions", id: "restriction_id" };
 
 export function restrictionCommand(context: Context): Command {
   return groupOf(
@@ -40,6 +43,7 @@ export function restrictionCommand(context: Context): Command {
       help: "List restrictions, active ones first.",
       options: { account: "only restrictions of this account" },
       empty: "No restrictions.",
+      shortened: "restriction_id",
       columns: ["restriction_id", "account", "article", "active", "reason", "placed_at"],
       examples: ["drs restriction list --json"],
     }),
@@ -47,6 +51,7 @@ export function restrictionCommand(context: Context): Command {
       name: "lift",
       route: "liftRestriction",
       argument: ["restriction_id", "as `list` shows it"],
+      ids: IDS,
       options: {
         informed_on: {
           flags: "--informed-on <date>",

@@ -2,6 +2,9 @@
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
+
+const IDS: IdList = { list: "listReviews", rows: "reviews", id: "review_id" };
 
 export function reviewCommand(context: Context): Command {
   return groupOf(
@@ -13,6 +16,7 @@ export function reviewCommand(context: Context): Command {
       rows: "reviews",
       help: "List open reviews, oldest first.",
       empty: "No open reviews.",
+      shortened: "review_id",
       examples: ["drs review list"],
     }),
     routeCommand(context, {
@@ -30,6 +34,7 @@ export function reviewCommand(context: Context): Command {
       route: "closeReview",
       help: "Close a review of what another person did, with its result.",
       argument: ["review_id", "as `list` shows it"],
+      ids: IDS,
       options: { reason: "the result" },
       json: ({ review_id }) => ({ review_id }),
       examples: ['drs review close 5f0c2b9e-… --reason "the read was justified"'],

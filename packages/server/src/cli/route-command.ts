@@ -24,6 +24,7 @@ import {
 } from "./options.ts";
 import { type PageOptions, printPages } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
+import { fullIdOf, idOrEnd, type IdList } from "./short-id.ts";
 import { printTable, type Table, withTableOptions } from "./table.ts";
 
 type Member<Id extends RouteId> = keyof Input<Id> & string;
@@ -55,6 +56,8 @@ interface Described<Id extends RouteId> {
 export interface RouteCommand<Id extends RouteId> extends Described<Id> {
   /** The member that is an argument, with its help. */
   readonly argument?: readonly [Member<Id>, help: string];
+  /** The list that has the ids of the argument, if it also takes the end of an id. */
+  readonly ids?: IdList;
   /** Says what is wrong with the input as a whole. */
   readonly problem?: (input: Input<Id>) => string | undefined;
   /** A dry run only reads, so it works on a standby. Without this member it makes the change and rolls it back. */
@@ -94,13 +97,13 @@ export function groupOf(named: string, shown: string, ...commands: readonly Comm
 }
 
 export function routeCommand<const Id extends RouteId>(context: Context, described: RouteCommand<Id>): Command {
-  const { route: id, argument, problem, confirm: ask, json: shape, lines, show, note } = described;
+  const { route: id, argument, ids, problem, confirm: ask, json: shape, lines, show, note } = described;
   const route: Route = routeOf(id);
   const members = membersOf(route);
   const { command, valuesOf } = begin(context, described, argument?.[0]);
   if (argument) {
     const [member, help] = argument;
-    const read = readerOf(context, member, members[member] ?? {});
+    const read = ids ? idOrEnd : readerOf(context, member, members[member] ?? {});
     command.addArgument(new Argument(`<${hyphens(member)}>`, help).argParser(read as (text: string) => undefined));
   }
   if (ask) command.option("--yes", "do not ask");
@@ -110,12 +113,14 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
       readonly yes?: boolean;
       readonly json?: boolean;
     };
-    const input = { ...valuesOf(options), ...(argument && { [argument[0]]: args[0] }) } as Input<Id>;
+    let input = { ...valuesOf(options), ...(argument && { [argument[0]]: args[0] }) } as Input<Id>;
     const wrong = problem?.(input);
     if (wrong !== undefined) (args.at(-1) as Command).error(`error: ${wrong}`);
     const { dry_run = false } = input as { readonly dry_run?: boolean };
     const access = described.readsInDryRun ? accessOf(id, input as object) : route.access;
     const answer = await withCalls(context, access, async (call) => {
+      if (argument && ids)
+        input = { ...(input as object), [argument[0]]: await fullIdOf(call, ids, String(args[0])) } as Input<Id>;
       if (!ask) return call(id, input);
       const plan = await call(id, { ...(input as object), dry_run: true } as Input<Id>);
       if (dry_run) return plan;
@@ -141,16 +146,18 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
 /** A command that ends one thing by its id, or all of a person. */
 export function byIdOrPerson(
   context: Context,
-  { name: named, help, id, personHelp, example: shown, none, done, end }: IdOrPerson,
+  { name: named, help, ids, personHelp, example: shown, none, done, end }: IdOrPerson,
 ): Command {
   return new Command(named)
     .description(help)
-    .argument(`[${hyphens(id)}]`, `the ${id} that \`list\` shows`, uuid)
+    .argument(`[${hyphens(ids.id)}]`, `the ${ids.id} that \`list\` shows`, idOrEnd)
     .option("--person <name>", personHelp, personName)
     .addHelpText("after", example(shown))
     .action(async (one: string | undefined, { person }: { readonly person?: string }) => {
-      if ((one === undefined) === (person === undefined)) throw idOrPerson(`a ${id.replace("_", " ")}`);
-      const ended = await withCalls(context, "change", (call) => end(call, one, person ?? ""));
+      if ((one === undefined) === (person === undefined)) throw idOrPerson(`a ${ids.id.replace("_", " ")}`);
+      const ended = await withCalls(context, "change", async (call) =>
+        end(call, one === undefined ? undefined : await fullIdOf(call, ids, one), person ?? ""),
+      );
       if (ended.length === 0) print(context, none);
       for (const each of ended) print(context, `${done} ${each}.`);
     });
@@ -159,8 +166,7 @@ export function byIdOrPerson(
 interface IdOrPerson {
   readonly name: string;
   readonly help: string;
-  /** The member that is the id. */
-  readonly id: string;
+  readonly ids: IdList;
   readonly personHelp: string;
   readonly example: string;
   /** What is printed if the person has none. */

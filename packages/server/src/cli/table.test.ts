@@ -59,6 +59,16 @@ describe("a table at a terminal", () => {
     );
   });
 
+  it("shows the ids that commands take short by their last eight characters, but whole with --wide and elsewhere", () => {
+    const id = "5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11";
+    const table: Table = { empty: "None.", shortened: "id" };
+    expect(printed([{ id, event_id: id }], { width: 80, table })).toBe(`id        event_id\n2f6f7c11  ${id}\n`);
+    for (const options of [{ wide: true }, { json: true }, { output: "csv" } as const]) {
+      expect(printed([{ id }], { width: 80, table, options })).toContain(id);
+    }
+    expect(printed([{ id }], { table })).toContain(id);
+  });
+
   it("colours the head and bad states, unless the terminal has no colours, as with NO_COLOR", () => {
     const coloured = { width: 200, isColoured: true };
     expect(printed(ROWS, coloured)).toContain(`${ESCAPE}[1mid${ESCAPE}[22m `);

@@ -20,6 +20,8 @@ export interface Table {
   readonly empty: string;
   /** The columns that are shown by default: names of members, or texts made from a row. Default: all members. */
   readonly columns?: readonly string[] | ((row: never) => object);
+  /** The column whose ids are shown short at a terminal, because each command that takes them takes them short. */
+  readonly shortened?: string;
 }
 
 /** Adds the options that every list has. */
@@ -58,8 +60,8 @@ export function rowPrinter(context: Context, table: Table, options: TableOptions
     const rows = collected.map((row) => withShownFirst(row, table));
     const names = options.columns ?? (wide ? allNames(rows) : shownNames(collected, table));
     if (options.columns) requireKnown(options.columns, rows);
-    const now = context.isTerminal && !wide ? context.clock.now() : undefined;
-    const cells = rows.map((row) => names.map((name) => cell(name, row[name], now)));
+    const brief = context.isTerminal && !wide ? { now: context.clock.now(), shortened: table.shortened } : undefined;
+    const cells = rows.map((row) => names.map((name) => cell(name, row[name], brief)));
     printCells(context, names.map(escapeControls), cells, wide ? undefined : context.width);
   };
   const take = (rows: readonly object[]): void => rows.forEach((row) => collected.push(row));
@@ -134,14 +136,25 @@ const textOf = (value: unknown): string => escapeControls(typeof value === "stri
 const isListOfTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === "string");
 
-/** @param now the time to which times are relative; absent if they are exact. */
-function cell(name: string, value: unknown, now: number | undefined): string {
+/** Commands take this many last characters of an id: see `short-id.ts`. */
+const SHORT_ID_LENGTH = 8;
+
+/** How values are shown to a person at a terminal. */
+interface Brief {
+  /** The time to which times are relative. */
+  readonly now: number;
+  readonly shortened: string | undefined;
+}
+
+function cell(name: string, value: unknown, brief: Brief | undefined): string {
   if (value === null || value === undefined) return "-";
   if (isListOfTexts(value)) return value.length === 0 ? "-" : textOf(value.join(", "));
-  if (now === undefined || typeof value !== "string" || !/(?:^|_)at$/.test(name)) return textOf(value);
+  if (brief === undefined || typeof value !== "string") return textOf(value);
+  if (name === brief.shortened) return textOf(value.slice(-SHORT_ID_LENGTH));
+  if (!/(?:^|_)at$/.test(name)) return textOf(value);
   // A date has no time of day, so it stays a date.
   const at = value.includes("T") ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? textOf(value) : relativeTime(at, now);
+  return Number.isNaN(at) ? textOf(value) : relativeTime(at, brief.now);
 }
 
 const GAP = "  ";

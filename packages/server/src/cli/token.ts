@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
 import { groupOf, routeCommand, routeList } from "./route-command.ts";
+import type { IdList } from "./short-id.ts";
+
+const IDS: IdList = { list: "listTokens", rows: "tokens", id: "token_id" };
 
 export function tokenCommand(context: Context): Command {
   return groupOf(
@@ -21,6 +24,7 @@ export function tokenCommand(context: Context): Command {
       help: "List tokens, newest first. The tokens themselves are not kept.",
       options: { account: "only tokens of this account" },
       empty: "No tokens.",
+      shortened: "token_id",
       examples: ["drs token list --account customer-1"],
     }),
     routeCommand(context, {
@@ -28,6 +32,7 @@ export function tokenCommand(context: Context): Command {
       route: "revokeToken",
       help: "Revoke a token; servers refuse it within five seconds.",
       argument: ["token_id", "the token_id that `list` shows"],
+      ids: IDS,
       json: false,
       examples: ["drs token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"],
       lines: (_, { token_id }) => `Revoked ${token_id}.`,

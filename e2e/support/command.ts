@@ -179,6 +179,7 @@ export function leafCommands(): readonly string[] {
 export const LOCAL: ReadonlySet<string> = new Set([
   "bench",
   "live",
+  "completion",
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
 ]);
 

@@ -128,6 +128,12 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
   "Keys and recovery:": {
     key: ["Versions of the key-encryption key, and lost secrets.", async () => (await import("./key.ts")).keyCommand],
   },
+  "Other:": {
+    completion: [
+      "Print a script that completes commands in bash, zsh or fish.",
+      async () => (await import("./completion.ts")).completionCommand,
+    ],
+  },
 };
 
 /**

@@ -25,7 +25,7 @@ it("drs --help loads no command", async () => {
   expect(loaded.filter((url) => /typebox|node_modules\/(?:pg|pino|jose)\//.test(url))).toEqual([]);
 });
 
-it.each(["hold", "audit", "erase", "export", "feature", "receipt", "serve"])(
+it.each(["status", "hold", "event", "audit", "erase", "export", "feature", "receipt", "serve"])(
   "the help of %s loads neither the database's driver nor the operations",
   async (name) => {
     const loaded = await loadedBy(name, "--help");

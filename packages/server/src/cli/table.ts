@@ -125,7 +125,7 @@ const FORMULA = /^[=+\-@\t\r]/;
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   const text = textOf(value);
-  // guard(value): a text of a client is no formula in a spreadsheet
+  // guard(false): a text of a client is no formula in a spreadsheet
   const safe = typeof value === "string" && FORMULA.test(value) ? `'${text}` : text;
   return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

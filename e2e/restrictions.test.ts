@@ -270,7 +270,7 @@ describe("a restriction is rejected", () => {
 
   test.each([
     ["an unknown account", ["--account", "mistyped", "--article", "18", ...WHY], "check the spelling"],
-    ["an unknown purpose", ["--account", "known", "--article", "21", "--purpose", "x", ...WHY], 'Unknown purpose "x"'],
+    ["an unknown purpose", ["--account", "known", "--article", "21", "--purpose", "x", ...WHY], "Unknown purpose"],
     ["what is restricted already", ["--account", "known", "--article", "18", ...WHY], "same restriction is active"],
     [
       "an unknown request",

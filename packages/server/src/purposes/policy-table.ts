@@ -121,10 +121,7 @@ export async function findPurposeCode(executor: Executor, id: string): Promise<n
 export async function requirePurposeCode(executor: Executor, id: string): Promise<number> {
   const code = await findPurposeCode(executor, id);
   if (code !== undefined) return code;
-  throw new OperatorError(
-    "not-found",
-    `Unknown purpose ${JSON.stringify(id)}. Run drs purpose list to see the purposes.`,
-  );
+  throw new OperatorError("not-found", "Unknown purpose. Run drs purpose list to see the purposes.");
 }
 
 /** One change of a policy. */

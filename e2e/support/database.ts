@@ -45,7 +45,7 @@ export const SHARED_SOCKET = "TEST_POSTGRES_SOCKET";
 export async function replaceDatabase(admin: pg.Client, name: string, copyOf: string): Promise<void> {
   await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
   await admin.query(`alter database ${name} rename to replaced_${randomUUID().replaceAll("-", "")}`);
-  await admin.query(`create database ${name} template ${copyOf}`);
+  await admin.query(`create database ${name} template ${copyOf} strategy file_copy`);
 }
 
 /**
@@ -93,7 +93,10 @@ function databasesAt(socket: string, keys: string, template?: string): Omit<Test
     url,
     async environment() {
       const database = `test_${randomUUID().replaceAll("-", "")}`;
-      await run(url("postgres"), `create database ${database}${template === undefined ? "" : ` template ${template}`}`);
+      await run(
+        url("postgres"),
+        `create database ${database}${template === undefined ? "" : ` template ${template} strategy file_copy`}`,
+      );
       if (template !== undefined) await run(url(database), "update drs.installation set installation_id = default");
       return {
         DRS_DATABASE_URL: url(database),

@@ -2,8 +2,11 @@
  * Vitest's global setup. It starts one PostgreSQL for the run, with a migrated database from which each test database
  * is cloned, and bundles `drs`.
  */
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import type { TestProject } from "vitest/node";
+import { suiteOf } from "../../tools/suites/suites.ts";
 import { bundleDrs } from "./bundle-drs.ts";
 import { copyCluster, makeClusterTemplate } from "./cluster-template.ts";
 import { SHARED_SOCKET } from "./database.ts";
@@ -12,9 +15,22 @@ import { beginTestRun, endTestRun, temporaryFolder } from "./temporary-folder.ts
 
 let stop: (() => Promise<void>) | undefined;
 
+const ROOT = join(import.meta.dirname, "../..");
+
+/**
+ * Whether a file of the run may use a PostgreSQL. A word of the command line that names no file, such as the value of
+ * an option, adds files at most.
+ */
+async function mayUsePostgres(project: TestProject): Promise<boolean> {
+  const names = process.argv.slice(2).filter((word) => word !== "run" && !word.startsWith("-"));
+  if (names.length === 0) return true;
+  const { testFiles } = await project.globTestFiles(names);
+  return testFiles.some((file) => suiteOf(relative(ROOT, file), readFileSync(file, "utf8")) !== "unit");
+}
+
 /** Vitest calls this once for each project with this setup. The projects share the PostgreSQL of the first call. */
-export async function setup(): Promise<void> {
-  if (process.env[SHARED_SOCKET] !== undefined) return;
+export async function setup(project: TestProject): Promise<void> {
+  if (process.env[SHARED_SOCKET] !== undefined || !(await mayUsePostgres(project))) return;
   beginTestRun();
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");

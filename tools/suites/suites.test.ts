@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { filesOf, suiteOf } from "./suites.ts";
+import { filesOf, suiteOf, SUITES } from "./suites.ts";
 
 const importing = (from: string): string => `import { a } from "${from}";\n`;
 const calling = (name: string): string => `database = await ${name}();\n`;
@@ -28,7 +28,7 @@ test("no file of a suite that shares a process replaces modules, because files t
 
 test("each suite has files, and no file is in two suites", () => {
   const root = join(import.meta.dirname, "../..");
-  const suites = (["unit", "integration", "e2e"] as const).map((suite) => filesOf(suite, root));
+  const suites = SUITES.map((suite) => filesOf(suite, root));
   for (const files of suites) expect(files).not.toHaveLength(0);
   expect(new Set(suites.flat()).size).toBe(suites.flat().length);
 });

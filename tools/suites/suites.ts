@@ -6,7 +6,8 @@ import { join } from "node:path";
  * `unit` starts no PostgreSQL. `integration` calls the code of the server on a real PostgreSQL. `e2e` uses the server
  * only through its command line and HTTP.
  */
-export type Suite = "unit" | "integration" | "e2e";
+export const SUITES = ["unit", "integration", "e2e"] as const;
+export type Suite = (typeof SUITES)[number];
 
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 

@@ -56,7 +56,8 @@ it.each([
 
 it("a verification stays within a limit for the time of slow events, and leaves the rows after them undecided", async () => {
   const runners = runnersWith({ budgetMs: 10 });
-  expect(await verify(runners, 1)).toMatchObject({ rows: 10, equal: 6, different: 0, undecided: 4 });
+  // A slow event takes more than this limit. An event that a busy machine made slow takes less.
+  expect(await verify(runners, 50)).toMatchObject({ rows: 10, equal: 6, different: 0, undecided: 4 });
   expect(await verify(runners), "the next verification has its own limit").toMatchObject({ equal: 8, undecided: 2 });
 });
 
@@ -80,7 +81,7 @@ it("a verification computes no row that failed because of its time, and so compa
   const onError = (): void => {};
   const extraction = { ...opened.system, runners, onError, parserOf: createParserOf(onError) };
   while (await extractNext(extraction));
-  const ports = { ...opened.system, runners: runnersWith({ budgetMs: 10 }), slowTime: slowTimeOf(1) };
+  const ports = { ...opened.system, runners: runnersWith({ budgetMs: 10 }), slowTime: slowTimeOf(50) };
   expect(await verifyValues(opened.system.pool, ports, [slow, other])).toMatchObject({ equal: 3, undecided: 1 });
   expect(ports.slowTime.spentMs).toBe(0);
 });

@@ -15,14 +15,12 @@ const schema = JSON.parse(
 ) as object;
 const matchesSchema = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
 
-const everything = {
-  consent: consentFor(...PROBE_IDS),
-  probes: Object.fromEntries(PROBE_IDS.map((probe) => [probe, { enabled: true, timeoutMs: 15 }])),
-};
-
-function collect(answers: Answers, platform: Platform): Promise<CollectedEvent> {
+/** `timeoutMs` is short where native code may be silent, and long where each probe answers, so that none times out. */
+function collect(answers: Answers, platform: Platform, timeoutMs = 5_000): Promise<CollectedEvent> {
   const native = fakeHost(answers, { platform });
-  return new DeviceIntelOnHost(everything, () => native).collect({ sessionId: "session-1" });
+  const probes = Object.fromEntries(PROBE_IDS.map((probe) => [probe, { enabled: true, timeoutMs }]));
+  const intel = new DeviceIntelOnHost({ consent: consentFor(...PROBE_IDS), probes }, () => native);
+  return intel.collect({ sessionId: "session-1" });
 }
 
 /** Checks the event in its sent form by the published schema, the server's own validator and the catalog. */
@@ -110,11 +108,12 @@ describe("the event is valid after any answer of native code", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 19 }), async (several) => {
         let turn = 0;
-        const event = await collect(() => {
+        const native: Answers = () => {
           const next = several[turn++ % several.length];
           if (next === REJECTING) throw new Error("/data/secret");
           return next === SILENT ? NEVER : next;
-        }, platform);
+        };
+        const event = await collect(native, platform, 15);
         expectValid(event, platform);
         expect(JSON.stringify(event)).not.toContain("secret");
       }),

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
+import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { AuditSigner } from "../../audit/audit-signer.ts";
 import { writeAudit } from "../../audit/audit.ts";
@@ -45,6 +46,10 @@ const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now
       ...more,
     },
   );
+const waiting = async (): Promise<number> => {
+  const text = "select 1 from pg_locks where not granted and relation = 'audit_entry'::regclass";
+  return (await scene.system.pool.query(text)).rows.length;
+};
 const reveal = (entryId: string, executor: Executor = scene.system.pool) => revealEvent(executor, entryId, listed);
 
 describe("reveal_event", () => {
@@ -58,6 +63,25 @@ describe("reveal_event", () => {
       reveal(await entryOf(transaction), transaction),
     );
     await expect(attempt).rejects.toThrow(REFUSED);
+  });
+
+  it("gives nothing for an entry that is committed while the function runs, which is perhaps not durable", async () => {
+    const [writer, reader] = [await scene.system.pool.connect(), await scene.system.pool.connect()];
+    await reveal(await entryOf(scene.system.pool), reader as never); // compiles the function, which asks for locks
+    await writer.query("begin");
+    const entry = await entryOf(writer as never);
+    // The lock waits for the writer, and the function waits for the lock: it begins before the commit, and reads after it.
+    await scene.owner.query("begin");
+    const locked = scene.owner.query("lock table audit_entry");
+    await until(async () => (await waiting()) === 1);
+    const attempt = expect(reveal(entry, reader as never)).rejects.toThrow(REFUSED);
+    await until(async () => (await waiting()) === 2);
+    await writer.query("commit");
+    await locked;
+    await scene.owner.query("rollback");
+    await attempt;
+    for (const client of [writer, reader]) client.release();
+    expect(await reveal(entry)).toBeDefined();
   });
 
   it("gives nothing after a rolled back savepoint or transaction", async () => {

@@ -7,7 +7,10 @@ language plpgsql
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
 declare
   entry audit_entry;
-  committed pg_lsn;
+  -- Before the place in the log, so that what the snapshot sees comes before the place. Later records may wait for long
+  -- to be flushed: to read a row may write one, if the database has checksums.
+  snapshot pg_snapshot := pg_current_snapshot();
+  committed pg_lsn := pg_current_wal_insert_lsn();
 begin
   select * into entry from audit_entry a where a.entry_id = in_entry
     -- guard(true): an entry reveals only what its operation opens
@@ -18,6 +21,8 @@ begin
     and a.login = session_user
     -- guard(true): an entry reveals nothing before its transaction is committed
     and pg_xact_status(a.xid) = 'committed'
+    -- guard(true): an entry is flushed with the place in the log only if it was committed before the place was read
+    and pg_visible_in_snapshot(a.xid, snapshot)
     -- guard(true): an entry reveals nothing after a minute
     and a.at > transaction_time() - interval '60 seconds'
     -- guard(true): the writer of an entry chooses its time, and can't prolong the minute
@@ -31,7 +36,10 @@ begin
     perform pg_logical_emit_message(false, 'drs', '', true);
     return entry;
   end if;
-  committed := pg_current_wal_insert_lsn();
+  -- At the start of a page the place is behind the header, which is flushed with the next record.
+  if mod(committed - '0/0', current_setting('wal_block_size')::int) = 24 then
+    committed := committed - 24;
+  end if;
   for tried in 1 .. 500 loop
     if pg_current_wal_flush_lsn() >= committed then
       return entry;

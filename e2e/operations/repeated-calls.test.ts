@@ -74,10 +74,10 @@ const audited = async (operation: string): Promise<readonly string[]> =>
     .toReversed();
 
 test("a retention run whose server is killed during the run is repeated at the next server, once", async () => {
+  // The first pass of the server is over: it would delete the event before the call.
+  await until(async () => (await scene.drs("retention", "run")).code === 0);
   await past.store(1, { account: "one" });
   await scene.applyPeriod("PT1S");
-  // A server reads a new policy within two seconds.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
   await callAndKill("runRetention", {}, "lock table drs.event in access exclusive mode");
   expect(await audited("retention.run")).toEqual(["done"]);
   await scene.applyPeriod("P30D");

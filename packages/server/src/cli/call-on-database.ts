@@ -1,7 +1,6 @@
 /** Calls operations for commands on the database itself. */
 import { type Answer, type Input, type Route, type RouteId, routeOf } from "@device-risk-signals/admin-api";
-import type { OperationCall, OperationResult } from "../operations/operation.ts";
-import { OPERATIONS } from "../operations/operations.ts";
+import { callOperation } from "../operations/operations.ts";
 import { type AdminPorts, portsOn } from "../operations/ports.ts";
 import { AdminError } from "../operations/problem.ts";
 import { writeAudit } from "../audit/audit.ts";
@@ -26,15 +25,16 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   const { includeRestricted = false } = context;
   const caller: Caller = { ...agent, person: agent.actor, roles: [], includeRestricted };
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
-    const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
     requireBreakGlassForCall(context, id, input as object);
     let isRefused = false;
     try {
-      const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {
-        // On a database that lacks entries of the journal, the operation does nothing, and no checkpoint is signed.
-        isRefused = hasCode(error, "replay-needed");
-        return asOperatorError(error);
-      });
+      const { answer, audit } = await callOperation(id, { ports, caller, scope: "full", input }).catch(
+        (error: unknown) => {
+          // On a database that lacks entries of the journal, the operation does nothing, and no checkpoint is signed.
+          isRefused = hasCode(error, "replay-needed");
+          return asOperatorError(error);
+        },
+      );
       const { operation: name, access } = routeOf(id);
       if (audit && access === "audited-read") {
         const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };

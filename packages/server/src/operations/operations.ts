@@ -1,161 +1,106 @@
-import { exportAccount } from "./account-export.ts";
-import { listActions, registerAction, revokeAction } from "./actions.ts";
-import { issueAdminToken, listAdminTokens, revokeAdminToken, revokeAdminTokensOf } from "./admin-tokens.ts";
-import { approve, deny, listApprovals, readApproval, withdrawApproval } from "./approvals.ts";
-import { listAttestations, verifyAttestations } from "./attestations.ts";
-import { listAudit } from "./audit.ts";
-import {
-  exportAudit,
-  readAuditKey,
-  readProof,
-  readVerification,
-  signCheckpoint,
-  startVerification,
-} from "./audit-log.ts";
-import { reviewReads } from "./review-reads.ts";
-import { closeCase, listCases, openCase } from "./cases.ts";
-import { compareFeatures } from "./compare-features.ts";
-import { cancelBackfill, listBackfills, pauseBackfill, resumeBackfill, startBackfill } from "./backfills.ts";
-import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
-import { listOutcomes, listRejections } from "./counters.ts";
-import { explainFeature } from "./explain-feature.ts";
-import { acceptDrift, classifyDrift, ignoreDrift, listDrift, readDrift, readOverlay, rejectDrift } from "./drift.ts";
-import {
-  adoptFeatures,
-  listFeatureDecisions,
-  proposeFeatures,
-  recordEquivalence,
-  readFeatures,
-  readLayers,
-  retireFeatures,
-} from "./features.ts";
-import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
-import { readConfiguration, readHealth } from "./health.ts";
-import { acknowledgeRecalls, exportFeatures, listExports, readExport, readRecalls, repeatExport } from "./exports.ts";
-import { exportEvents } from "./export-events.ts";
-import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
-import { acceptJournalLoss, listErasures, planErasure, runErasure } from "./erasures.ts";
-import { acceptKeyLoss, destroyKey, listKeys, rotateKeys } from "./keys.ts";
-import { readReceipt, readReceiptKey } from "./receipts.ts";
-import { addRequest, closeRequest, extendRequest, listRequests } from "./requests.ts";
-import { addRestriction, liftRestriction, listRestrictions } from "./restrictions.ts";
-import { readOverdue, readRetention, runRetention } from "./retention.ts";
-import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
-import { listSessions, readSession, revokeSession, revokeSessionsOf, signOut } from "./session.ts";
-import { closeReview, listReviews, openReview } from "./reviews.ts";
-import { readTimeline } from "./timeline.ts";
-import { verifyFeatures } from "./verify-features.ts";
 import type { RouteId } from "@device-risk-signals/admin-api";
-import type { Operation, Operations } from "./operation.ts";
+import type { Operation, OperationCall, OperationResult, Operations } from "./operation.ts";
 import type { PortName } from "./ports.ts";
 
-/** The operation of each route. */
-export const OPERATIONS: Operations = {
-  readSession,
-  signOut,
-  listSessions,
-  revokeSession,
-  revokeSessionsOf,
-  readHealth,
-  readConfiguration,
-  listEvents,
-  readEvent,
-  readObservations,
-  compareEvents,
-  readExactEvent,
-  openCase,
-  listCases,
-  closeCase,
-  listApprovals,
-  readApproval,
-  approve,
-  withdrawApproval,
-  deny,
-  listAudit,
-  reviewReads,
-  exportAudit,
-  readProof,
-  signCheckpoint,
-  readAuditKey,
-  startVerification,
-  readVerification,
-  listReviews,
-  openReview,
-  closeReview,
-  listAdminTokens,
-  issueAdminToken,
-  revokeAdminToken,
-  revokeAdminTokensOf,
-  listTokens,
-  issueToken,
-  revokeToken,
-  listActions,
-  registerAction,
-  revokeAction,
-  listPurposes,
-  readProcessingRecord,
-  applyPolicy,
-  listDrift,
-  readDrift,
-  readOverlay,
-  acceptDrift,
-  classifyDrift,
-  ignoreDrift,
-  rejectDrift,
-  proposeFeatures,
-  recordEquivalence,
-  adoptFeatures,
-  retireFeatures,
-  listFeatureDecisions,
-  readLayers,
-  startBackfill,
-  listBackfills,
-  pauseBackfill,
-  resumeBackfill,
-  cancelBackfill,
-  readFeatures,
-  explainFeature,
-  verifyFeatures,
-  listAttestations,
-  verifyAttestations,
-  compareFeatures,
-  exportFeatures,
-  repeatExport,
-  exportEvents,
-  listExports,
-  readExport,
-  readRecalls,
-  acknowledgeRecalls,
-  listOutcomes,
-  listRejections,
-  readTimeline,
-  listHolds,
-  addHold,
-  reviewHold,
-  liftHold,
-  listRestrictions,
-  addRestriction,
-  liftRestriction,
-  readReceiptKey,
-  readReceipt,
-  readOverdue,
-  runRetention,
-  readRetention,
-  listRequests,
-  addRequest,
-  extendRequest,
-  closeRequest,
-  exportAccount,
-  listErasures,
-  planErasure,
-  runErasure,
-  acceptJournalLoss,
-  listKeys,
-  rotateKeys,
-  destroyKey,
-  acceptKeyLoss,
+type Load<Id extends RouteId> = () => Promise<Pick<Operations, Id>>;
+type Modules<Ids extends RouteId> = { readonly [Id in Ids]: Load<Id> };
+
+/** Operations of a module that is loaded when one of them is called: a command needs one module of forty. */
+const from = <const Id extends RouteId>(load: Load<Id>, ...ids: readonly Id[]): Modules<Id> =>
+  Object.fromEntries(ids.map((id) => [id, load])) as Record<Id, Load<Id>>;
+
+/** The module of the operation of each route. The operation has the name of the route. */
+const MODULES: Modules<RouteId> = {
+  ...from(() => import("./session.ts"), "readSession", "signOut", "listSessions", "revokeSession", "revokeSessionsOf"),
+  ...from(() => import("./health.ts"), "readHealth", "readConfiguration"),
+  ...from(
+    () => import("./events.ts"),
+    "listEvents",
+    "readEvent",
+    "readObservations",
+    "compareEvents",
+    "readExactEvent",
+  ),
+  ...from(() => import("./cases.ts"), "openCase", "listCases", "closeCase"),
+  ...from(() => import("./approvals.ts"), "listApprovals", "readApproval", "approve", "withdrawApproval", "deny"),
+  ...from(() => import("./audit.ts"), "listAudit"),
+  ...from(() => import("./review-reads.ts"), "reviewReads"),
+  ...from(
+    () => import("./audit-log.ts"),
+    "exportAudit",
+    "readProof",
+    "signCheckpoint",
+    "readAuditKey",
+    "startVerification",
+    "readVerification",
+  ),
+  ...from(() => import("./reviews.ts"), "listReviews", "openReview", "closeReview"),
+  ...from(
+    () => import("./admin-tokens.ts"),
+    "listAdminTokens",
+    "issueAdminToken",
+    "revokeAdminToken",
+    "revokeAdminTokensOf",
+  ),
+  ...from(() => import("./session-tokens.ts"), "listTokens", "issueToken", "revokeToken"),
+  ...from(() => import("./actions.ts"), "listActions", "registerAction", "revokeAction"),
+  ...from(() => import("./purposes.ts"), "listPurposes", "readProcessingRecord", "applyPolicy"),
+  ...from(
+    () => import("./drift.ts"),
+    "listDrift",
+    "readDrift",
+    "readOverlay",
+    "acceptDrift",
+    "classifyDrift",
+    "ignoreDrift",
+    "rejectDrift",
+  ),
+  ...from(
+    () => import("./features.ts"),
+    "proposeFeatures",
+    "recordEquivalence",
+    "adoptFeatures",
+    "retireFeatures",
+    "listFeatureDecisions",
+    "readLayers",
+    "readFeatures",
+  ),
+  ...from(
+    () => import("./backfills.ts"),
+    "startBackfill",
+    "listBackfills",
+    "pauseBackfill",
+    "resumeBackfill",
+    "cancelBackfill",
+  ),
+  ...from(() => import("./explain-feature.ts"), "explainFeature"),
+  ...from(() => import("./verify-features.ts"), "verifyFeatures"),
+  ...from(() => import("./attestations.ts"), "listAttestations", "verifyAttestations"),
+  ...from(() => import("./compare-features.ts"), "compareFeatures"),
+  ...from(
+    () => import("./exports.ts"),
+    "exportFeatures",
+    "repeatExport",
+    "listExports",
+    "readExport",
+    "readRecalls",
+    "acknowledgeRecalls",
+  ),
+  ...from(() => import("./export-events.ts"), "exportEvents"),
+  ...from(() => import("./counters.ts"), "listOutcomes", "listRejections"),
+  ...from(() => import("./timeline.ts"), "readTimeline"),
+  ...from(() => import("./holds.ts"), "listHolds", "addHold", "reviewHold", "liftHold"),
+  ...from(() => import("./restrictions.ts"), "listRestrictions", "addRestriction", "liftRestriction"),
+  ...from(() => import("./receipts.ts"), "readReceiptKey", "readReceipt"),
+  ...from(() => import("./retention.ts"), "readOverdue", "runRetention", "readRetention"),
+  ...from(() => import("./requests.ts"), "listRequests", "addRequest", "extendRequest", "closeRequest"),
+  ...from(() => import("./account-export.ts"), "exportAccount"),
+  ...from(() => import("./erasures.ts"), "listErasures", "planErasure", "runErasure", "acceptJournalLoss"),
+  ...from(() => import("./keys.ts"), "listKeys", "rotateKeys", "destroyKey", "acceptKeyLoss"),
 };
 
-const ALL: { readonly [Id in RouteId]: Operation<Id, PortName> } = OPERATIONS;
-
-export const operationOf = <Id extends RouteId>(id: Id): Operation<Id, PortName> => ALL[id];
+/** Loads the operation of a route, and calls it. */
+export async function callOperation<Id extends RouteId>(id: Id, call: OperationCall<Id>): Promise<OperationResult<Id>> {
+  const operations: { readonly [I in Id]: Operation<I, PortName> } = await MODULES[id]();
+  return operations[id](call);
+}

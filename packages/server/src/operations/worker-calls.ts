@@ -3,7 +3,7 @@ import type { RouteId } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import type { System } from "../runtime/system.ts";
 import type { OperationCall, OperationResult } from "./operation.ts";
-import { operationOf } from "./operations.ts";
+import { callOperation } from "./operations.ts";
 import { type AdminPorts, portsOf } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 
@@ -72,7 +72,7 @@ export class WorkerCalls {
     // A worker that was killed may have written the erasure of a repeated call to the journal.
     // guard: an erasure that is called again finds itself in the database
     if (id === "runErasure" && !isDryRun) await this.#system.replay();
-    return operationOf(id)(call);
+    return callOperation(id, call);
   }
 }
 

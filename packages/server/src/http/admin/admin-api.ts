@@ -37,7 +37,7 @@ import { isUuid } from "../../base/identifiers/uuidv7.ts";
 import type { RoleMapping } from "../../access/identity/role-mapping.ts";
 import { authenticate } from "./authenticate.ts";
 import type { OperationCall, OperationResult } from "../../operations/operation.ts";
-import { operationOf } from "../../operations/operations.ts";
+import { callOperation } from "../../operations/operations.ts";
 import { type AdminPorts } from "../../operations/ports.ts";
 import { AdminError, adminErrorOf } from "../../operations/problem.ts";
 import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
@@ -193,7 +193,7 @@ async function perform(
   report: AdminPorts["report"] = () => {},
 ): Promise<OperationResult<RouteId>> {
   // The schemas of the route have checked the input.
-  const performed = calls ? calls.apply(id, call, report) : operationOf(id)(call);
+  const performed = calls ? calls.apply(id, call, report) : callOperation(id, call);
   const { audit, ...result } = await performed.catch(async (error: unknown) => {
     // guard(drop): a rejection by an operation is audited, like one by the permission of the route
     await auditRejection(id, call, error);

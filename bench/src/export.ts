@@ -14,7 +14,7 @@ import type { Result } from "../../packages/features/src/result.ts";
 import { openSystem } from "../../packages/server/src/runtime/system.ts";
 import { readConfig } from "../../packages/server/src/base/config/config.ts";
 import { accountSecretName } from "../../packages/server/src/store/crypto/sealer.ts";
-import { adoptFeatures, listLayers, nameOf, proposeFeatures } from "../../packages/server/src/features/decisions.ts";
+import { recordAdoption, listLayers, nameOf, recordProposal } from "../../packages/server/src/features/decisions.ts";
 import { encodeFeatures } from "../../packages/server/src/features/feature-payload.ts";
 import { findRowsAsOf } from "../../packages/server/src/features/feature-rows-as-of.ts";
 import { insertFeatureRows, type NewFeatureRow } from "../../packages/server/src/features/feature-rows.ts";
@@ -70,9 +70,9 @@ await inOwnerTransaction(system.administration, async (transaction) => {
     }),
   );
   names.push(...bundles.map(({ manifest }) => nameOf(manifest)));
-  await proposeFeatures(transaction, system.audit, bundles, evidence, decider);
+  await recordProposal(transaction, system.audit, bundles, evidence, decider);
   const purpose = { code: 1, id: "default" };
-  await adoptFeatures(transaction, system, { features: names, purpose, evidence, acceptsRefusals: false }, decider);
+  await recordAdoption(transaction, system, { features: names, purpose, evidence, acceptsRefusals: false }, decider);
 });
 const layers = await listLayers(system.pool);
 const members = layers[0]?.members ?? [];

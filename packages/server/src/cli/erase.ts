@@ -236,10 +236,10 @@ function replayCommand(context: Context): Command {
     .action(async ({ json = false }: { json?: boolean }) => {
       // A process whose environment names an admin API must also be able to replay the journal of its own stores.
       const local = { ...context, isLocal: true };
-      const { describeReplayed, journalPorts, replayJournal, replayPorts, withInstallation } = await loadReplay();
+      const { describeReplayed, replayJournal, replayPorts, requireJournal, withInstallation } = await loadReplay();
       const replayed = await withInstallation(local, "change", async (installation) => {
         context.stderr.write(installationLine(local, installation.codec.installation));
-        journalPorts(installation);
+        requireJournal(installation);
         return replayJournal(replayPorts(installation), "start");
       });
       const {

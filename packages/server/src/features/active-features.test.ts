@@ -7,7 +7,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
 import type { Executor, OwnerTransaction } from "../store/postgres/executor.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
-import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { recordAdoption, recordProposal, recordRetirement } from "./decisions.ts";
 
 const opened = useTestSystem();
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
@@ -22,14 +22,14 @@ const propose = (owner: OwnerTransaction, id: string, ...paths: readonly Path[])
   const typed = { type: "boolean", sensitivity: "high" } as const;
   const inputs = paths.map((path, index) => ({ name: `input${index}`, path, ...typed }));
   const bundle = bundleOf("() => true", { id, purposes: ["default"], inputs });
-  return proposeFeatures(owner, opened.system.audit, [bundle], EVIDENCE, DECIDER);
+  return recordProposal(owner, opened.system.audit, [bundle], EVIDENCE, DECIDER);
 };
 
 const adopt = (id: string, path: Path): Promise<number> =>
   inOwnerTransaction(opened.system.administration, async (owner) => {
     await propose(owner, id, path);
     const adoption = { features: [`${id}@1`], purpose: PURPOSE, evidence: EVIDENCE, acceptsRefusals: false };
-    return adoptFeatures(owner, opened.system, adoption, DECIDER);
+    return recordAdoption(owner, opened.system, adoption, DECIDER);
   });
 
 /** Adopts features as a newer server does: its catalog may have fields that the catalog of this server lacks. */
@@ -47,7 +47,7 @@ const adoptByNewer = (id: string, ...paths: readonly Path[]): Promise<unknown> =
 
 const retire = (id: string): Promise<unknown> =>
   inOwnerTransaction(opened.system.administration, (owner) =>
-    retireFeatures(owner, opened.system.audit, { features: [`${id}@1`], purpose: PURPOSE }, DECIDER),
+    recordRetirement(owner, opened.system.audit, { features: [`${id}@1`], purpose: PURPOSE }, DECIDER),
   );
 
 const errors: unknown[] = [];

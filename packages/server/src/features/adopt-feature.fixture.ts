@@ -2,7 +2,7 @@
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import type { System } from "../runtime/system.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
-import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import { recordAdoption, recordProposal } from "./decisions.ts";
 
 export const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
 export const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
@@ -12,9 +12,9 @@ export const PURPOSE = { code: 1, id: "default" };
 export function adoptFound(system: System, id: string, purpose = PURPOSE): Promise<number> {
   const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", { id, purposes: [purpose.id] });
   return inOwnerTransaction(system.administration, async (owner) => {
-    await proposeFeatures(owner, system.audit, [bundle], EVIDENCE, DECIDER);
+    await recordProposal(owner, system.audit, [bundle], EVIDENCE, DECIDER);
     const adoption = { features: [`${id}@1`], purpose, evidence: EVIDENCE, acceptsRefusals: false };
-    return adoptFeatures(owner, system, adoption, DECIDER);
+    return recordAdoption(owner, system, adoption, DECIDER);
   });
 }
 

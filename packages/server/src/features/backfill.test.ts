@@ -13,7 +13,7 @@ import { Unavailable } from "../base/ports.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
-import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { recordAdoption, recordProposal, recordRetirement } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
@@ -52,9 +52,9 @@ function adoptComputing(compute: string, ...ids: readonly string[]): Promise<num
   const bundles: Bundle[] = ids.map((id) => bundleOf(compute, { id, version: 1, purposes: ["default"] }));
   return inOwnerTransaction(opened.system.administration, async (owner) => {
     const { audit } = opened.system;
-    await proposeFeatures(owner, audit, bundles, EVIDENCE, DECIDER);
+    await recordProposal(owner, audit, bundles, EVIDENCE, DECIDER);
     const adoption = { features: ids.map((id) => `${id}@1`), purpose, evidence: EVIDENCE, acceptsRefusals: false };
-    return adoptFeatures(owner, opened.system, adoption, DECIDER);
+    return recordAdoption(owner, opened.system, adoption, DECIDER);
   });
 }
 
@@ -192,7 +192,7 @@ describe("a backfill", () => {
     expect(await drain()).toBe(stored.length - 1);
     const retired = { features: ["retired@1"], purpose };
     await inOwnerTransaction(opened.system.administration, (owner) =>
-      retireFeatures(owner, opened.system.audit, retired, DECIDER),
+      recordRetirement(owner, opened.system.audit, retired, DECIDER),
     );
     const run = await start(layer + 1);
     expect(await drain()).toBe(1);
@@ -212,7 +212,7 @@ describe("a backfill", () => {
     const before = await start(layer);
     const retired = { features: ["ended@1"], purpose };
     await inOwnerTransaction(opened.system.administration, (owner) =>
-      retireFeatures(owner, opened.system.audit, retired, DECIDER),
+      recordRetirement(owner, opened.system.audit, retired, DECIDER),
     );
     const runs = [before, await start(layer + 1)];
     await opened.owner.query("update feature_chunk set step = 'compute' where run_id = any ($1)", [runs]);

@@ -15,7 +15,7 @@ import { attestNext } from "./attest.ts";
 import { type AttestationRow, listAttestations } from "./attestations.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import { adoptFound, DECIDER, PURPOSE, textOfEvent } from "./adopt-feature.fixture.ts";
-import { retireFeatures } from "./decisions.ts";
+import { recordRetirement } from "./decisions.ts";
 import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
@@ -57,7 +57,7 @@ const adopt = (id: string): Promise<number> => adoptFound(opened.system, id);
 
 const retire = (id: string): Promise<unknown> =>
   inOwnerTransaction(opened.system.administration, (owner) =>
-    retireFeatures(owner, opened.system.audit, { features: [`${id}@1`], purpose: PURPOSE }, DECIDER),
+    recordRetirement(owner, opened.system.audit, { features: [`${id}@1`], purpose: PURPOSE }, DECIDER),
   );
 
 const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({

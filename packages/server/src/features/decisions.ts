@@ -106,7 +106,7 @@ export async function findFixtures(
  * @throws state-conflict if a version is archived with another program, unless the two programs were recorded as
  * equivalent.
  */
-export async function proposeFeatures(
+export async function recordProposal(
   owner: OwnerTransaction,
   audit: AuditSigner,
   bundles: readonly ProposedBundle[],
@@ -166,7 +166,7 @@ async function isEquivalent(
 }
 
 /** Records that programs compute the same values as the archived programs of their versions. */
-export async function recordEquivalence(
+export async function recordEquivalents(
   owner: OwnerTransaction,
   audit: AuditSigner,
   evidence: EquivalenceEvidence,
@@ -215,7 +215,7 @@ export interface Adoption {
  * validates the fields that the features read within 2 s.
  * @returns the number of the layer. @throws not-found, state-conflict
  */
-export async function adoptFeatures(
+export async function recordAdoption(
   owner: OwnerTransaction,
   { audit, driftDecisions }: AdoptionPorts,
   { features, purpose, evidence, acceptsRefusals }: Adoption,
@@ -273,7 +273,7 @@ function requireAccepted(evidence: Evidence): void {
  * layer.
  * @returns the numbers of the ended layers. @throws not-found for a feature that is in no active layer of the purpose.
  */
-export async function retireFeatures(
+export async function recordRetirement(
   owner: OwnerTransaction,
   audit: AuditSigner,
   { features, purpose }: Pick<Adoption, "features" | "purpose">,

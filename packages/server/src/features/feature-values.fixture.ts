@@ -9,7 +9,7 @@ import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import type { TestSystem } from "../../../../e2e/support/test-system.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
 import { DECIDER, EVIDENCE, PURPOSE, textOfData } from "./adopt-feature.fixture.ts";
-import { adoptFeatures, type LayerRow, listLayers, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { recordAdoption, type LayerRow, listLayers, recordProposal, recordRetirement } from "./decisions.ts";
 import type { Evidence } from "./evidence.ts";
 import type { WorkerParts, WorkerPorts } from "./worker-ports.ts";
 import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
@@ -76,16 +76,16 @@ export function useFeatureValues(opened: TestSystem, folder: () => string): Feat
     },
     propose: (...bundles) =>
       inOwnerTransaction(opened.system.administration, (owner) =>
-        proposeFeatures(owner, opened.system.audit, bundles, EVIDENCE, DECIDER),
+        recordProposal(owner, opened.system.audit, bundles, EVIDENCE, DECIDER),
       ),
     adopt: (features, { evidence = EVIDENCE, purpose = PURPOSE.id } = {}) =>
       inOwnerTransaction(opened.system.administration, (owner) => {
         const adoption = { features, purpose: { ...PURPOSE, id: purpose }, evidence, acceptsRefusals: false };
-        return adoptFeatures(owner, opened.system, adoption, DECIDER);
+        return recordAdoption(owner, opened.system, adoption, DECIDER);
       }),
     retire: (...features) =>
       inOwnerTransaction(opened.system.administration, (owner) =>
-        retireFeatures(owner, opened.system.audit, { features, purpose: PURPOSE }, DECIDER),
+        recordRetirement(owner, opened.system.audit, { features, purpose: PURPOSE }, DECIDER),
       ),
     store: (account, data = { suBinaryFound: true }) => values.past().store(0, { account }, textOfData(data)),
     ports: (more = {}) => ({

@@ -18,7 +18,7 @@ import { accountSecretName } from "../store/crypto/sealer.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
 import { adoptFound, DECIDER, PURPOSE, textOfEvent } from "./adopt-feature.fixture.ts";
-import { retireFeatures } from "./decisions.ts";
+import { recordRetirement } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { extractNext } from "./extraction-worker.ts";
 import { allFeatureRows } from "./feature-rows.ts";
@@ -101,7 +101,7 @@ it("an event that is due in a layer that was retired since is pending until its 
   await adopt("retired");
   const { eventId } = await store("due", 0);
   await inOwnerTransaction(opened.system.administration, (owner) =>
-    retireFeatures(
+    recordRetirement(
       owner,
       opened.system.audit,
       { features: ["retired@1"], purpose: { code: 1, id: "default" } },

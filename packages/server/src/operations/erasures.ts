@@ -1,7 +1,13 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import type { ApprovedOperation } from "../access/approvals/approvals.ts";
-import { type ErasureParts, erasurePorts, journalPorts, type OrderParts } from "../runtime/lifecycle-ports.ts";
-import { type RecoveryParts, requireRecovered } from "../runtime/recover.ts";
+import {
+  type ErasureParts,
+  erasurePorts,
+  journalPorts,
+  type OrderParts,
+  requireJournal,
+} from "../runtime/lifecycle-ports.ts";
+import { type RecoveryParts, requireReplayedStores } from "../runtime/recover.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
@@ -29,7 +35,7 @@ import { inOwnerTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { type ApprovalPorts, approveEvents } from "./approvals.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
-import { openRecovered } from "./journal-orders.ts";
+import { openReplayed } from "./journal-orders.ts";
 import type { Operation, OperationResult } from "./operation.ts";
 import type { Ports } from "./ports.ts";
 
@@ -83,8 +89,7 @@ async function previewErasure(
   { account, refuse_later = false, unknown = false }: Input<"runErasure">,
 ): Promise<Erased> {
   if (ports.access === "change") {
-    const installation = await openRecovered(ports.installation);
-    journalPorts(installation);
+    requireJournal(await openReplayed(ports.installation));
   }
   const { accountKeys, pseudonymizer } = await ports.keys();
   const plan = await planOf(ports.pool, pseudonymizer, subject);
@@ -109,11 +114,11 @@ async function erase(
 ): Promise<OperationResult<"runErasure">> {
   const { pool, database } = ports;
   const installation = await ports.installation();
-  const compared = await requireRecovered(installation);
+  const compared = await requireReplayedStores(installation);
   const { pseudonymizer, accountKeys } = installation;
   const plan = await planOf(pool, pseudonymizer, subject);
   const mac = subjectMac(pseudonymizer, subject);
-  journalPorts(installation);
+  requireJournal(installation);
   await finishErasuresNow({ ...erasurePorts(installation), database });
   const refuses = (input.refuse_later ?? false) && !accountKeys.isRefused(input.account ?? "");
   // guard(left): an account that was erased can be refused later on

@@ -7,16 +7,16 @@ import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../acces
 import { OperatorError } from "../base/errors/operator-error.ts";
 import {
   type Adoption,
-  adoptFeatures as adopt,
   findBundles,
   findFixtures,
+  isProposer,
   listDecisions,
   listLayers,
   nameOf,
-  proposeFeatures as propose,
-  recordEquivalence as record,
-  isProposer,
-  retireFeatures as retire,
+  recordAdoption,
+  recordEquivalents,
+  recordProposal,
+  recordRetirement,
 } from "../features/decisions.ts";
 import { requireEquivalent } from "../features/equivalence.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "../features/evidence.ts";
@@ -32,7 +32,7 @@ import type { Executor } from "../store/postgres/executor.ts";
 import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
 import { type AuditPorts, auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
-import { openRecovered, type RecoveredPorts } from "./journal-orders.ts";
+import { openReplayed, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -55,7 +55,7 @@ export const proposeFeatures: Operation<
   await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requirePublishedInputs(ports.pool, (await ports.keys()).driftDecisions, bundles);
-  const installation = input.dry_run ? undefined : await openRecovered(ports.installation);
+  const installation = input.dry_run ? undefined : await openReplayed(ports.installation);
   await auditReading(call, "proposeFeatures", bundles);
   await requireRunnable(bundles);
   const evidence = await evidenceOf(ports, bundles);
@@ -64,7 +64,7 @@ export const proposeFeatures: Operation<
   }
   const { audit } = installation;
   const proposed = await inOwnerTransaction(ports.administration, (owner) =>
-    propose(owner, audit, bundles, evidence, { ...agentOf(caller), reason }),
+    recordProposal(owner, audit, bundles, evidence, { ...agentOf(caller), reason }),
   );
   return { answer: { proposed: [...proposed], evidence: shownEvidence(evidence), dry_run: false } };
 };
@@ -77,7 +77,7 @@ export const recordEquivalence: Operation<
   const reason = reasonOf(input.reason, ports.config);
   await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
-  const { sealer, audit } = await openRecovered(ports.installation);
+  const { sealer, audit } = await openReplayed(ports.installation);
   await auditReading(call, "recordEquivalence", bundles);
   await requireRunnable(bundles);
   const purposes = new Map([...(await readPurposeIds(ports.pool))].map(([code, id]) => [id, code]));
@@ -92,7 +92,7 @@ export const recordEquivalence: Operation<
   if (answer.dry_run) return { answer, ...auditedDryRun() };
   if (programs.length > 0) {
     await inOwnerTransaction(ports.administration, (owner) =>
-      record(owner, audit, evidence, { ...agentOf(caller), reason }),
+      recordEquivalents(owner, audit, evidence, { ...agentOf(caller), reason }),
     );
   }
   return { answer };
@@ -107,7 +107,7 @@ export const adoptFeatures: Operation<
   const purpose = await requirePurpose(ports, input.purpose);
   const features = [...new Set(input.features)].toSorted();
   const bundles = await findBundles(ports.pool, features);
-  const installation = input.dry_run ? undefined : await openRecovered(ports.installation);
+  const installation = input.dry_run ? undefined : await openReplayed(ports.installation);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   // guard(drop): features that no worker can load together are not adopted together
   await requireLoadable(bundles);
@@ -125,7 +125,7 @@ export const adoptFeatures: Operation<
   const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
   const layer = await inOwnerTransaction(ports.administration, async (owner) => {
     await approval?.use(owner, 0);
-    return adopt(owner, installation, adoption, decider);
+    return recordAdoption(owner, installation, adoption, decider);
   });
   return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };
 };
@@ -153,10 +153,10 @@ async function approvalOf(
 export const retireFeatures: Operation<"retireFeatures", DecisionPorts> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   const purpose = await requirePurpose(ports, input.purpose);
-  const { audit } = await openRecovered(ports.installation);
+  const { audit } = await openReplayed(ports.installation);
   const features = [...new Set(input.features)].toSorted();
   const ended = await inOwnerTransaction(ports.administration, (owner) =>
-    retire(owner, audit, { features, purpose }, { ...agentOf(caller), reason }),
+    recordRetirement(owner, audit, { features, purpose }, { ...agentOf(caller), reason }),
   );
   return { answer: { ended: [...ended] } };
 };

@@ -1,6 +1,6 @@
 /** Runs orders that a restore must not undo, and which are therefore also in the erasure journal. */
 import { journalPorts, type OrderParts } from "../runtime/lifecycle-ports.ts";
-import { type RecoveryParts, requireRecovered } from "../runtime/recover.ts";
+import { type RecoveryParts, requireReplayedStores } from "../runtime/recover.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { AppendWatch } from "../lifecycle/journal/append-watch.ts";
 import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
@@ -12,9 +12,9 @@ import type { Ports } from "./ports.ts";
 export type RecoveredPorts = `installation.${keyof RecoveryParts}`;
 
 /** Opens the installation for a change. @throws replay-needed if the database lacks entries of the journal. */
-export async function openRecovered<Parts extends RecoveryParts>(open: () => Promise<Parts>): Promise<Parts> {
+export async function openReplayed<Parts extends RecoveryParts>(open: () => Promise<Parts>): Promise<Parts> {
   const installation = await open();
-  await requireRecovered(installation);
+  await requireReplayedStores(installation);
   return installation;
 }
 
@@ -33,7 +33,7 @@ export async function runJournalOrder<T>(
 ): Promise<T> {
   const watch = new AppendWatch();
   try {
-    const installation = await openRecovered(ports.installation);
+    const installation = await openReplayed(ports.installation);
     const orderPorts = (): HoldOrderPorts => journalPorts(installation, watch);
     const endOf = (): "commit" | "rollback" => (isDryRun ? "rollback" : "commit");
     const run = (owner: OwnerTransaction): Promise<T> => work(owner, installation.audit, orderPorts);

@@ -13,7 +13,7 @@ import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts
 import { withMaintenanceLock } from "../store/postgres/maintenance-lock.ts";
 import { type ApprovalPorts, approveByPrivacy } from "./approvals.ts";
 import { auditedDryRun, reasonOf } from "./input.ts";
-import { openRecovered, type RecoveredPorts } from "./journal-orders.ts";
+import { openReplayed, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation } from "./operation.ts";
 
 /** Number of secrets between two reports of progress. */
@@ -34,7 +34,7 @@ export const rotateKeys: Operation<"rotateKeys", "report" | ChangePorts> = async
     return { answer: { version: before, secrets }, ...auditedDryRun() };
   }
   const { pool, report } = ports;
-  const installation = await openRecovered(ports.installation);
+  const installation = await openReplayed(ports.installation);
   const { keyStore, keyEncryption, audit, database } = installation;
   const onProgress = (secrets: number): void => {
     if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
@@ -82,7 +82,7 @@ export const destroyKey: Operation<"destroyKey", ApprovalPorts | ChangePorts> = 
     return { answer, ...auditedDryRun({ detail: answer }) };
   }
   const { pool } = ports;
-  const installation = await openRecovered(ports.installation);
+  const installation = await openReplayed(ports.installation);
   const { audit, database } = installation;
   requireUnused(await versionsOf(installation), version);
   const asked = { operation: "key.destroy", parameters: answer, plan: answer, events: 0 };

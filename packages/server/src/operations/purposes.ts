@@ -18,7 +18,7 @@ import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts
 import type { Transaction } from "../store/postgres/executor.ts";
 import { type ApprovalPorts, approveEvents, type EventsApproval } from "./approvals.ts";
 import { needsBreakGlass } from "./needs-break-glass.ts";
-import { openRecovered, type RecoveredPorts } from "./journal-orders.ts";
+import { openReplayed, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
 export const listPurposes: Operation<"listPurposes", "pool"> = async ({ ports }) => {
@@ -65,7 +65,7 @@ async function change(call: OperationCall<"applyPolicy", PolicyPorts>, policy: P
   const { ports, caller } = call;
   // The replay must come first: without it, this policy could give a new purpose the code by which an erasure in the
   // journal names another purpose.
-  const { audit } = await openRecovered(ports.installation);
+  const { audit } = await openReplayed(ports.installation);
   const approval = await approvalOf(call, policy);
   const confirm = async (owner: Transaction, events: number): Promise<void> => {
     requireBreakGlassToExpire(call, events);

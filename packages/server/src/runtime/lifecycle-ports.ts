@@ -9,20 +9,24 @@ import type { Installation } from "./open-installation.ts";
 /** The parts of an installation with which an order is recorded. The journal is absent if none is configured. */
 export type OrderParts = Omit<HoldOrderPorts, "journal"> & { readonly journal: ErasureJournal | undefined };
 
-/**
- * The ports of an order that a restore must not undo. @param watch detects what is appended to the journal. @throws
- * journal-required if no erasure journal is configured.
- */
-export function journalPorts(
-  { clock, codec, keyStore, pseudonymizer, secrets, journal }: OrderParts,
-  watch?: AppendWatch,
-): HoldOrderPorts {
-  if (journal) return { clock, codec, keyStore, pseudonymizer, secrets, journal: watch?.watch(journal) ?? journal };
+/** @throws journal-required if no erasure journal is configured. */
+export function requireJournal({ journal }: Pick<OrderParts, "journal">): ErasureJournal {
+  if (journal) return journal;
   throw new OperatorError(
     "journal-required",
     "There is no erasure journal, and without one the restore of a backup would undo this: name a directory in " +
       "DRS_ERASURE_JOURNAL, or a database in DRS_ERASURE_JOURNAL_DATABASE_URL.",
   );
+}
+
+/**
+ * The ports of an order that a restore must not undo. @param watch detects what is appended to the journal. @throws
+ * journal-required
+ */
+export function journalPorts(installation: OrderParts, watch?: AppendWatch): HoldOrderPorts {
+  const { clock, codec, keyStore, pseudonymizer, secrets } = installation;
+  const journal = requireJournal(installation);
+  return { clock, codec, keyStore, pseudonymizer, secrets, journal: watch?.watch(journal) ?? journal };
 }
 
 /** The parts of an installation with which events are deleted. */

@@ -41,7 +41,7 @@ export async function recover(
  * next entry. @throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
  * key-store-outdated, Unavailable
  */
-export async function requireRecovered(installation: RecoveryParts): Promise<Comparison> {
+export async function requireReplayedStores(installation: RecoveryParts): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;
   const compared = await requireReplayed({ ...installation, executor: pool }, "start");
   await requireKeys(pool, secrets);
@@ -71,7 +71,7 @@ export async function openRecovery(
   works: boolean,
 ): Promise<Recovery> {
   if (!works) {
-    await requireRecovered(installation);
+    await requireReplayedStores(installation);
     const replay = async (): Promise<Replayed> => {
       await requireReplayed({ ...installation, executor: installation.pool }, "head");
       return { erasures: 0, holdOrders: 0, restrictionOrders: 0, keyStore: 0 };

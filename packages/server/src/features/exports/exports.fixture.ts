@@ -9,7 +9,7 @@ import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import type { TestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useAdminListener } from "../../http/admin/admin-scene.fixture.ts";
 import { DECIDER, EVIDENCE, textOfData } from "../adopt-feature.fixture.ts";
-import { adoptFeatures, proposeFeatures } from "../decisions.ts";
+import { recordAdoption, recordProposal } from "../decisions.ts";
 import { extractNext } from "../extraction-worker.ts";
 import { LayerRunners } from "../layer-runners.ts";
 import { createParserOf } from "../read-inputs.ts";
@@ -157,11 +157,11 @@ export function useExports(opened: TestSystem, folder: () => string): ExportScen
     const { system } = opened;
     const bundles = ["root", "never", "others"].map((id) => bundleOf(SU, { id, purposes: ["default", "other"] }));
     await inOwnerTransaction(system.administration, (owner) =>
-      proposeFeatures(owner, system.audit, bundles, EVIDENCE, DECIDER),
+      recordProposal(owner, system.audit, bundles, EVIDENCE, DECIDER),
     );
     const adopt = (name: string, purpose: { code: number; id: string }): Promise<number> =>
       inOwnerTransaction(system.administration, (owner) =>
-        adoptFeatures(
+        recordAdoption(
           owner,
           system,
           { features: [name], purpose, evidence: EVIDENCE, acceptsRefusals: false },

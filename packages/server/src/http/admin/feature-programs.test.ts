@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../../features/src/bundle.fixture.ts";
 import { objects, runWithBreakGlass } from "../../../../../e2e/support/command.ts";
 import { DECIDER, EVIDENCE } from "../../features/adopt-feature.fixture.ts";
-import { findBundles, proposeFeatures as propose } from "../../features/decisions.ts";
+import { findBundles, recordProposal as propose } from "../../features/decisions.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
 import { FOUND, REASON, useFeatureScene } from "./feature-scene.fixture.ts";
 

@@ -6,7 +6,7 @@ import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { InFlight } from "../../base/caches/in-flight.ts";
 import { LimitedMap } from "../../base/caches/limited-map.ts";
-import { isSameKeyEpoch, type KeyEpoch, Unavailable } from "../../base/ports.ts";
+import { type Accounts, isSameKeyEpoch, type KeyEpoch, Unavailable } from "../../base/ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
@@ -42,7 +42,7 @@ const ENSURE_ACCOUNT_KEY = sql(
  * Finds the key under which the events of an account and purpose are sealed. A key is returned with a key epoch, and is
  * valid for this epoch: the time between two changes of keys, which are erasures and accepted losses of secrets.
  */
-export class PostgresAccountKeys implements AccountKeys {
+export class PostgresAccountKeys implements AccountKeys, Accounts {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;

@@ -26,7 +26,7 @@ import type { Connection, Executor, OwnerTransaction, Transaction } from "../pos
 import { openEventStore } from "./event-store.fixture.ts";
 import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { startBackfill } from "../../features/backfill-runs.ts";
-import { retireFeatures } from "../../features/decisions.ts";
+import { recordRetirement } from "../../features/decisions.ts";
 import { explainFeature } from "../../features/explain.ts";
 import { encodeFeatures } from "../../features/feature-payload.ts";
 import { allFeatureRows, findRowsOfEvents, insertFeatureRows } from "../../features/feature-rows.ts";
@@ -328,7 +328,7 @@ describe("an order among many partitions takes few locks", () => {
     const decider = { actor: "test", via: "direct", reason: "replaced" } as const;
     const locks = await locksOf(async (transaction) => {
       const order = { features: ["found@1"], purpose };
-      expect(await retireFeatures(transaction, system.audit, order, decider)).toEqual([1]);
+      expect(await recordRetirement(transaction, system.audit, order, decider)).toEqual([1]);
     });
     expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_A_FEATURE_ORDER);
   });

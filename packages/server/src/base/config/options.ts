@@ -99,7 +99,7 @@ export interface Settings {
     readonly keyBackupMs?: number;
     /** How long you keep backups of the events. You declare it; receipts use it, the server deletes no backup. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Variable: `DRS_BACKUP_RETENTION`. */
     readonly backupMs?: number;
-    /** How often a server deletes expired events. Must be a whole number of milliseconds from 1000 to 86400000 (24h). Default: `10000`, which is `10s`. Variable: `DRS_RETENTION_INTERVAL`. */
+    /** How often a worker runs a retention pass: it deletes expired events, and finishes interrupted erasures. Must be a whole number of milliseconds from 1000 to 86400000 (24h). Default: `10000`, which is `10s`. Variable: `DRS_RETENTION_INTERVAL`. */
     readonly intervalMs?: number;
     /** How long the secret of a dropped partition is kept if a hold keeps events of that time: longer than an asynchronous standby may lag. Must be a whole number of milliseconds from 0 to 2592000000 (30d). Default: `0`, which is `0s`. Variable: `DRS_HELD_DESTRUCTION_DELAY`. */
     readonly heldDestructionDelayMs?: number;

@@ -362,7 +362,7 @@ export const SETTINGS = {
     "DRS_RETENTION_INTERVAL",
     durationWithin("1s", "24h"),
     "10s",
-    "How often a server deletes expired events.",
+    "How often a worker runs a retention pass: it deletes expired events, and finishes interrupted erasures.",
   ),
   "retention.heldDestructionDelayMs": setting(
     "DRS_HELD_DESTRUCTION_DELAY",

@@ -10,6 +10,7 @@ import {
 } from "../store/events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../store/postgres/binary-array.ts";
 import { exactInstantOf, instant } from "../store/postgres/instant.ts";
+import { queryRevealed } from "../store/postgres/query-revealed.ts";
 import {
   type Columns,
   type ParameterType,
@@ -308,7 +309,7 @@ export async function revealFeatures(
   const payloads = new Map<string, Buffer>();
   for (let at = 0; at < events.length; at += REVEALED_AT_ONCE) {
     const some = events.slice(at, at + REVEALED_AT_ONCE);
-    const revealed = await query(executor, REVEAL, [
+    const revealed = await queryRevealed(executor, REVEAL, [
       entryId,
       some.map(({ account }) => account),
       some.map(({ purpose }) => purpose),

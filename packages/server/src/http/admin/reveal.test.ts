@@ -84,6 +84,16 @@ describe("reveal_event", () => {
     expect(await reveal(entry)).toBeDefined();
   });
 
+  it("gives the payload even if nothing else flushes the log, as on an idle database", async () => {
+    const entry = await entryOf(scene.system.pool);
+    const found = await withClient(scene.system.database, async (client) => {
+      await client.query("begin");
+      await client.query("select pg_logical_emit_message(false, 'test', '')");
+      return reveal(entry);
+    });
+    expect(found).toBeDefined();
+  });
+
   it("gives nothing after a rolled back savepoint or transaction", async () => {
     const entries = await withClient(scene.system.database, async (client) => {
       await client.query("begin");

@@ -2,6 +2,7 @@ import { compareText } from "./compare-text.ts";
 import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, storedEvent } from "./event-row.ts";
 import type { StoredEvent } from "../../base/ports.ts";
 import type { Executor } from "../postgres/executor.ts";
+import { queryRevealed } from "../postgres/query-revealed.ts";
 import {
   joinAdjacent,
   branchesOf,
@@ -175,7 +176,12 @@ export async function revealEvent(
   entryId: string,
   event: ListedEvent,
 ): Promise<StoredEvent | undefined> {
-  const { rows } = await query(executor, REVEAL_EVENT, [entryId, event.account, event.purpose, event.received_at]);
+  const { rows } = await queryRevealed(executor, REVEAL_EVENT, [
+    entryId,
+    event.account,
+    event.purpose,
+    event.received_at,
+  ]);
   return rows[0] && storedEvent({ ...event, ...rows[0] });
 }
 

@@ -40,7 +40,7 @@ begin
   if mod(committed - '0/0', current_setting('wal_block_size')::int) = 24 then
     committed := committed - 24;
   end if;
-  for tried in 1 .. 500 loop
+  for tried in 1 .. 100 loop
     if pg_current_wal_flush_lsn() >= committed then
       return entry;
     end if;

@@ -61,7 +61,7 @@ test.skipIf(!isThere("psql"))("the page leads to a ready server and a sign-in", 
   // Folders, ports and the socket of each cluster differ here from the page.
   const page = (await readFile(join(ROOT, PAGE), "utf8"))
     .replaceAll(/\/(?:etc|var\/lib|srv)\/drs\b/g, folder())
-    .replaceAll(/@\$(\w+):\$PGPORT\/(\w+)\?sslmode=verify-full/g, "@localhost/$2?host=$$$1")
+    .replaceAll(/@\$(\w+):\$PGPORT\/(\w+)\?sslmode=verify-full/g, "@localhost/$2?host=$$$1&sslmode=disable")
     .replaceAll("8443", String(port))
     .replaceAll("8481", String(adminPort));
   const variables = `NAME=localhost EVENTS=${events} KEYS=${keys} ISSUER=${provider.issuer}
@@ -95,6 +95,7 @@ test.skipIf(!isThere("psql"))("the page leads to a ready server and a sign-in", 
 
   const findings = (await bash(7, 11)).split("\n").filter((line) => /^\w+ +[\w' ]+: /.test(line));
   expect(findings.length).toBeGreaterThan(20);
+  expect(findings.join("\n")).toContain("keys: PostgreSQL (DRS_KEY_DATABASE_URL)"); // not embedded
   expect(findings.filter((line) => !/^(?:ok|note) /.test(line))).toEqual([]);
 
   const login = run("bash", ["-c", `set -eu\n${variables}\n${await steps([12])}`], { cwd: ROOT, env: environment });

@@ -1,10 +1,14 @@
 /** Tests of `drs login` with an identity provider. */
+import { once } from "node:events";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { Browser } from "../support/browser.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { contextWith, objects, runWithBreakGlass } from "../support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
@@ -62,6 +66,20 @@ async function login(before: (page: string) => Promise<void> = async () => {}, .
 }
 
 describe("drs login", () => {
+  test("ends before the sign-in if it can't reach the admin API, and names the cause", async () => {
+    const { cert, key } = await makeCertificate(folder(), "localhost");
+    const server = createServer({ cert: await readFile(cert), key: await readFile(key) }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const run = drs("login", "--url", url);
+    expect(await run.code).toBe(1);
+    expect(run.stdout.text).toBe("");
+    expect(run.stderr.text).toBe(
+      `The admin API at ${url} can't be reached (DEPTH_ZERO_SELF_SIGNED_CERT): name the file of its authority in NODE_EXTRA_CA_CERTS.\n`,
+    );
+    server.close();
+  });
+
   test("signs a person in with a browser, and commands then use the admin API until drs logout", async () => {
     const browser = await login();
     expect((await stat(loginFile())).mode & 0o777).toBe(0o600);

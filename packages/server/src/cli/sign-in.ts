@@ -9,6 +9,7 @@ import { readSetting } from "../base/config/config.ts";
 import { webUrl } from "../base/config/values.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { http } from "../base/node-http.ts";
+import { unreachableError } from "./call.ts";
 import { type Context, print } from "./context.ts";
 import { deleteLogin, readLogin, storeLogin } from "./login.ts";
 import { example } from "./options.ts";
@@ -72,6 +73,8 @@ async function signIn(
   target: string,
   { opensBrowser, isFresh }: { readonly opensBrowser: boolean; readonly isFresh: boolean },
 ): Promise<Issued> {
+  // Before a person signs in for a command that can't get the code's token.
+  await request(target, "/openapi.json").then(({ body }) => body?.cancel());
   const state = randomBytes(16).toString("base64url");
   const verifier = randomBytes(32).toString("base64url");
   const server = http.createServer();
@@ -122,15 +125,21 @@ function codeOf(server: Server, state: string): Promise<string> {
 
 /** @throws dependency-unavailable, access-denied */
 async function exchangeCode(target: string, code: string, verifier: string): Promise<Issued> {
-  const response = await fetch(new URL(`${BASE_PATH}/cli-sign-in/token`, target), {
+  const response = await request(target, "/cli-sign-in/token", {
     method: "POST",
-    redirect: "error",
-    signal: AbortSignal.timeout(EXCHANGE_MS),
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code, code_verifier: verifier }),
-  }).catch((cause: unknown) => {
-    throw new OperatorError("dependency-unavailable", `The admin API at ${target} can't be reached.`, { cause });
   });
   if (response.ok) return (await response.json()) as Issued;
   throw new OperatorError("access-denied", `The admin API answered the sign-in with ${response.status}.`);
 }
+
+/** @throws dependency-unavailable */
+const request = (target: string, path: string, init?: RequestInit): Promise<Response> =>
+  fetch(new URL(`${BASE_PATH}${path}`, target), {
+    ...init,
+    redirect: "error",
+    signal: AbortSignal.timeout(EXCHANGE_MS),
+  }).catch((cause: unknown) => {
+    throw unreachableError(cause, target);
+  });

@@ -251,7 +251,7 @@ export async function identityFinding({
       () => [{ what, ok: true, detail: `${issuer} answers` }],
       (error: unknown) => {
         if (!(error instanceof Unavailable)) throw error;
-        return [{ what, ok: false, detail: `${error.message}: no person can sign in; sessions continue` }];
+        return [{ what, ok: false, detail: `${issuer}: ${error.message}: no person can sign in; sessions continue` }];
       },
     );
 }

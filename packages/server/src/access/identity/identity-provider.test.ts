@@ -140,8 +140,8 @@ describe("an identity provider that", () => {
     };
     const what = "identity provider";
     expect(await found(provider.issuer)).toEqual([{ what, ok: true, detail: `${provider.issuer} answers` }]);
-    const away = { what, ok: false, detail: expect.stringContaining("can't be reached: no person can sign in") };
-    expect(await found("http://127.0.0.1:1")).toEqual([away]);
+    const detail = expect.stringContaining("127.0.0.1:2: the identity provider can't be reached (ECONNREFUSED): no");
+    expect(await found("http://127.0.0.1:2")).toEqual([{ what, ok: false, detail }]);
     expect(await found(undefined)).toEqual([]);
   });
 

@@ -100,7 +100,8 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
         );
         return await work(configuration);
       } catch (error) {
-        throw connection.isAway() ? new Unavailable("the identity provider can't be reached") : error;
+        const cause = connection.failure();
+        throw cause === undefined ? error : new Unavailable(`the identity provider can't be reached (${cause})`);
       }
     };
     return dependency.call(call, { isAway: (error) => error instanceof Unavailable });
@@ -188,21 +189,22 @@ function clientAuthentication(clientSecret: string | undefined): ClientAuth {
 }
 
 /**
- * A fetch that the signal can cancel. It records whether the provider was unavailable, because the errors of
+ * A fetch that the signal can cancel. It records why the provider was unavailable, because the errors of
  * `openid-client` do not say so.
  */
 function fetchOf(cancel: AbortSignal) {
-  let away = false;
+  let failure: string | undefined;
   return {
-    isAway: () => away,
+    failure: () => failure,
     fetch: async (url: string, options: { readonly signal?: AbortSignal }): Promise<Response> => {
       const signal = options.signal ? AbortSignal.any([options.signal, cancel]) : cancel;
       try {
         const response = await fetch(url, { ...(options as RequestInit), signal });
-        away ||= response.status >= 500;
+        if (response.status >= 500) failure ??= `status ${response.status}`;
         return response;
       } catch (error) {
-        away = true;
+        const { cause, name } = error as Error;
+        failure ??= (cause as NodeJS.ErrnoException | undefined)?.code ?? name;
         throw error;
       }
     },

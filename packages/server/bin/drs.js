@@ -7,7 +7,7 @@ const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 6)) {
   process.stderr.write(
     `drs needs Node 24.6 or later; this is ${process.version} (${process.execPath}).\n` +
-      "In a checkout of Device Risk Signals, `npm ci` installs a suitable Node: start drs through npm or npx.\n",
+      "In a checkout of Device Risk Signals, `npm ci` of npm 11 or later installs a suitable Node (after an older one run `npm rebuild`): start drs through npm or npx.\n",
   );
   process.exit(1);
 }

@@ -2,6 +2,7 @@
 import type { Executor } from "../../store/postgres/executor.ts";
 import { instant } from "../../store/postgres/instant.ts";
 import {
+  inLedgerOf,
   findPartitions,
   PARTITION_COLUMNS,
   PARTITION_TYPES,
@@ -294,9 +295,10 @@ const COUNT_OF_PARTITIONS = partitionQuery(
 const COUNT_OF_KEYS = partitionQuery(
   ["text[]", "int4[]", "uuid[]"],
   { account: "text", events: "int8" },
-  (within) => `select ${COUNTED} join unnest($1::text[], $2::int4[], $3::uuid[]) lost (account, purpose, key_id)
-      on e.account = lost.account and e.purpose = lost.purpose and e.key_id = lost.key_id
-      where ${within("e")} group by e.account`,
+  (within) => `select ${COUNTED} join idempotency_key i on e.received_at = i.received_at and e.event_id = i.event_id
+      join unnest($1::text[], $2::int4[], $3::uuid[]) lost (account, purpose, key_id)
+        on i.account = lost.account and e.purpose = lost.purpose and e.key_id = lost.key_id
+      where ${within("e")} and ${within("i")} group by e.account`,
 );
 
 /**
@@ -365,7 +367,7 @@ const COUNT_OF_PARTITION = partitionQuery([], COUNT_TYPES, (within) => `${COUNT}
 const COUNT_OF_KEY = partitionQuery(
   ["text", "uuid"],
   COUNT_TYPES,
-  (within) => `${COUNT} from event e where ${within("e")} and account = $1 and key_id = $2`,
+  (within) => `${COUNT} from event e where ${within("e")} and ${inLedgerOf("$1", within, "e")} and key_id = $2`,
 );
 const COUNT_COPIES_OF_HOLD = sql(
   `${COUNT} from held_event where hold_id = (select hold_id from legal_hold where $1::uuid = any (hold_id || later_secrets))`,

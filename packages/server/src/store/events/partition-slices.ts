@@ -13,7 +13,7 @@ import {
 } from "../postgres/statement.ts";
 
 /**
- * Maximum number of partitions in one statement. PostgreSQL locks the table and the five indexes of each partition, and
+ * Maximum number of partitions in one statement. PostgreSQL locks the table and the four indexes of each partition, and
  * plans each separately. A statement over all partitions could use up the lock table of the whole cluster.
  */
 const MAX_SLICE_PARTITIONS = 20;
@@ -97,6 +97,15 @@ export function withinOf({ purpose, lower_ms, upper_ms }: PartitionRange, bind: 
     `${event}.${view ? "partition_purpose" : "purpose"} = ${purposeValue} and ${event}.received_at >= ${lower} and ${event}.received_at < ${upper}`;
 }
 
+/**
+ * A condition that finds the events of an account in partitions. No index of `event` begins with the account, but the
+ * ledger has the keys of its events.
+ * @param account the placeholder of the account.
+ */
+export const inLedgerOf = (account: string, within: Within, event: string): string =>
+  `(${event}.received_at, ${event}.event_id) in (
+    select i.received_at, i.event_id from idempotency_key i where i.account = ${account} and ${within("i")})`;
+
 /** The time that partitions of a purpose cover without a gap. */
 export type PartitionRange = Pick<Partition, "purpose" | "lower_ms" | "upper_ms">;
 
@@ -151,7 +160,7 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
 export const RECENT_MS = 3_600_000;
 
 /** Number of relations of a partition that a statement locks: the table and its indexes. */
-const LOCKS_PER_PARTITION = 6;
+const LOCKS_PER_PARTITION = 5;
 
 export interface PartitionLoad {
   readonly partitions: number;

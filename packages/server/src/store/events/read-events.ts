@@ -7,6 +7,7 @@ import {
   joinAdjacent,
   branchesOf,
   findPartitions,
+  inLedgerOf,
   partitionQuery,
   type PartitionQuery,
   queryPartitions,
@@ -257,7 +258,8 @@ const LISTED_STATE = { live_event: "e.restricted", unrestricted_event: "false as
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
 /**
- * The filters by account, action, action type and SDK version each have an index. The other filters narrow the result.
+ * The filters by action, action type and SDK version each have an index, and the ledger has one by account. The other
+ * filters narrow the result.
  */
 function composeList(
   filter: EventFilter,
@@ -269,8 +271,9 @@ function composeList(
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
+  const account = filter.account === undefined ? undefined : bind(filter.account);
   // guard(drop): an export holds the account's events only
-  if (filter.account !== undefined) conditions.push(`e.account = ${bind(filter.account)}`);
+  if (account !== undefined) conditions.push(`e.account = ${account}`);
   if (filter.actionId !== undefined) conditions.push(`e.action_id = ${bind(filter.actionId)}`);
   if (filter.actionType !== undefined) conditions.push(`e.action_type = ${bind(filter.actionType)}`);
   if (filter.sdkVersion !== undefined) {
@@ -294,11 +297,10 @@ function composeList(
   const page = `${NEWEST_FIRST} ${bind(limit)}`;
   const and = conditions.map((condition) => ` and ${condition}`).join("");
   const copies = `(select ${columns} from ${view} e where e.${IS_HELD_COPY}${and} ${page})`;
-  const branches = branchesOf(
-    joinAdjacent(span.partitions),
-    bind,
-    (within) => `select ${columns} from ${view} e where ${within("e", "view")}${and} ${page}`,
-  );
+  const branches = branchesOf(joinAdjacent(span.partitions), bind, (within) => {
+    const found = account === undefined ? "" : ` and ${inLedgerOf(account, within, "e")}`;
+    return `select ${columns} from ${view} e where ${within("e", "view")}${found}${and} ${page}`;
+  });
   const all = branches === "" ? copies : `${copies} union all ${branches}`;
   return { text: `select ${EVENT_COLUMNS}, ${STATE_COLUMNS} from (${all}) e ${page}`, values };
 }

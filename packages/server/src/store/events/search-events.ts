@@ -1,6 +1,7 @@
 import type { Executor } from "../postgres/executor.ts";
 import {
   findPartitions,
+  inLedgerOf,
   type Partition,
   partitionQuery,
   type PartitionQuery,
@@ -53,9 +54,9 @@ export function subjectValues(subject: EventSubject): readonly unknown[] {
 
 /** Builds a value for each kind of subject. */
 export const forSubjects = <T>(
-  make: (where: string, parameters: readonly ParameterType[]) => T,
+  make: (where: string, parameters: readonly ParameterType[], kind: SubjectKind) => T,
 ): Readonly<Record<SubjectKind, T>> => {
-  const of = (kind: SubjectKind): T => make(SUBJECT_CONDITIONS[kind].where, SUBJECT_CONDITIONS[kind].parameters);
+  const of = (kind: SubjectKind): T => make(SUBJECT_CONDITIONS[kind].where, SUBJECT_CONDITIONS[kind].parameters, kind);
   return { account: of("account"), purpose: of("purpose"), action: of("action"), event: of("event") };
 };
 
@@ -86,6 +87,8 @@ interface SearchText {
   readonly select: string;
   readonly where: string;
   readonly groupBy?: string;
+  /** The placeholder of the account whose events `where` names. */
+  readonly account?: string;
 }
 
 /** A query on each partition and on the copies that holds keep. */
@@ -96,14 +99,17 @@ export interface EventSearch<Values extends readonly unknown[], Row> {
 
 /** Declares a search, at the top level of a module. */
 export function eventSearch<const Parameters extends readonly ParameterType[], const Of extends Columns>(
-  { view, select, where, groupBy }: SearchText,
+  { view, select, where, groupBy, account }: SearchText,
   parameters: Parameters,
   columns: Of,
 ): EventSearch<ValuesOf<Parameters>, RowOf<Of>> {
   const rest = groupBy === undefined ? "" : ` group by ${groupBy}`;
   const text = (part: string): string => `select ${select} from ${view} where ${part} and ${where}${rest}`;
   return {
-    inPartitions: partitionQuery(parameters, columns, (within) => text(within(view, "view"))),
+    inPartitions: partitionQuery(parameters, columns, (within) => {
+      const part = within(view, "view");
+      return text(account === undefined ? part : `${part} and ${inLedgerOf(account, within, view)}`);
+    }),
     ofCopies: sql(text("partition_purpose = -1"), parameters, columns),
   };
 }
@@ -127,9 +133,10 @@ export const subjectSearch = <const Of extends Columns>(
   search: Omit<SearchText, "where"> & { readonly where?: string },
   columns: Of,
 ): SubjectSearch<RowOf<Of>> =>
-  forSubjects((where, parameters) => {
+  forSubjects((where, parameters, kind) => {
     const conditions = search.where === undefined ? where : `${where} and ${search.where}`;
-    return eventSearch({ ...search, where: conditions }, parameters, columns);
+    const ofAccount = kind === "account" || kind === "purpose" ? { account: "$1" } : {};
+    return eventSearch({ ...search, ...ofAccount, where: conditions }, parameters, columns);
   });
 
 /** Runs a search for the events of a subject. If its rows are aggregates of slices, the caller must add them up. */

@@ -53,7 +53,8 @@ create or replace view readable_event with (security_barrier) as
 -- Events in partitions that a hold covers; one row for each hold.
 create or replace view event_under_hold as
   select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id
-    from legal_hold h join event e on e.account = h.account
+    from legal_hold h join idempotency_key i on i.account = h.account
+      join event e on e.purpose = i.purpose and e.received_at = i.received_at and e.event_id = i.event_id
     where h.lifted_at is null and not is_account_key_erased(e.key_id)
   union all
   select h.hold_id, e.account, e.purpose, e.received_at, e.event_id, e.key_id

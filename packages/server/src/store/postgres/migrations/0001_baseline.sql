@@ -127,14 +127,14 @@ create table event (
   -- The exact bytes of the raw event: compressed, then encrypted. PostgreSQL need not compress them again.
   payload bytea not null,
   key_id uuid not null,
-  primary key (account, purpose, received_at, event_id)
+  -- In the order of time: a new event is at the end of the index, for any account.
+  primary key (purpose, received_at, event_id)
 ) partition by range (purpose, received_at);
 alter table event alter column payload set storage external;
--- The access patterns; "by account" is the primary key, one purpose at a time.
-create index event_action_id on event (action_id, received_at);
+-- The access patterns; "by account" is the primary key of `idempotency_key`, which has the key of each event.
+create index event_action_id on event (action_id);
 create index event_action_type on event (action_type, received_at);
-create index event_sdk on event (sdk_version, schema_version, received_at);
-create index event_received_at on event (received_at, event_id);
+create index event_sdk on event (sdk_version, received_at);
 
 -- A row is kept as long as its event or a held copy of it, plus the replay window.
 create table idempotency_key (
@@ -558,9 +558,9 @@ create table held_event (
 );
 -- The secret of a copy is that of its hold.
 alter table held_event drop column key_id;
-create index held_event_action_id on held_event (action_id, received_at);
+create index held_event_action_id on held_event (action_id);
 create index held_event_action_type on held_event (action_type, received_at);
-create index held_event_sdk on held_event (sdk_version, schema_version, received_at);
+create index held_event_sdk on held_event (sdk_version, received_at);
 create index held_event_received_at on held_event (received_at, event_id);
 create index held_event_hold_id on held_event (hold_id);
 create index held_event_erased_by on held_event (erased_by) where erased_by is not null;

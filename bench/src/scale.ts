@@ -7,6 +7,10 @@ import { randomBytes, randomInt } from "node:crypto";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type pg from "pg";
+import type * as Parties from "../../e2e/support/parties.ts";
+import type * as CommitBatch from "../../packages/server/src/store/events/commit-batch.ts";
+import type * as NewEvents from "../../packages/server/src/store/events/new-event.fixture.ts";
+import type * as ReadEvents from "../../packages/server/src/store/events/read-events.ts";
 import { migrate, openScene, print } from "./scene.ts";
 
 const { values: options } = parseArgs({
@@ -29,22 +33,15 @@ const READS = 200;
 const HERE = join(import.meta.dirname, "../..");
 
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
+type System = Awaited<ReturnType<Modules["openTestSystem"]>>;
 
 /** The parts of a checkout that the bench calls. */
 async function modulesOf(folder: string) {
-  const server = join(folder, "packages/server/src");
-  const { commitBatch } = (await import(
-    join(server, "store/events/commit-batch.ts")
-  )) as typeof import("../../packages/server/src/store/events/commit-batch.ts");
-  const { listEvents, findAttributes } = (await import(
-    join(server, "store/events/read-events.ts")
-  )) as typeof import("../../packages/server/src/store/events/read-events.ts");
-  const { newEvent, TEST_KEY } = (await import(
-    join(server, "store/events/new-event.fixture.ts")
-  )) as typeof import("../../packages/server/src/store/events/new-event.fixture.ts");
-  const { openTestSystem } = (await import(
-    join(folder, "e2e/support/parties.ts")
-  )) as typeof import("../../e2e/support/parties.ts");
+  const store = join(folder, "packages/server/src/store/events");
+  const { commitBatch } = (await import(join(store, "commit-batch.ts"))) as typeof CommitBatch;
+  const { listEvents, findAttributes } = (await import(join(store, "read-events.ts"))) as typeof ReadEvents;
+  const { newEvent, TEST_KEY } = (await import(join(store, "new-event.fixture.ts"))) as typeof NewEvents;
+  const { openTestSystem } = (await import(join(folder, "e2e/support/parties.ts"))) as typeof Parties;
   // The checkout's own driver, whose classes its COPY extends.
   const driver = (await import(join(folder, "node_modules/pg/esm/index.mjs"))) as { readonly default: typeof pg };
   return { Client: driver.default.Client, commitBatch, listEvents, findAttributes, newEvent, TEST_KEY, openTestSystem };
@@ -61,10 +58,10 @@ const scene = await openScene();
 class Subject {
   readonly name: string;
   readonly #modules: Modules;
-  readonly #system: Awaited<ReturnType<Modules["openTestSystem"]>>;
+  readonly #system: System;
   readonly #owner: pg.Client;
 
-  private constructor(name: string, modules: Modules, system: Subject["#system"], owner: pg.Client) {
+  private constructor(name: string, modules: Modules, system: System, owner: pg.Client) {
     this.name = name;
     this.#modules = modules;
     this.#system = system;

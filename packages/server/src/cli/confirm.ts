@@ -1,9 +1,9 @@
 import { OperatorError } from "../base/errors/operator-error.ts";
-import type { Context } from "./context.ts";
+import { type Context, escapeControls } from "./context.ts";
 
 export interface Confirmation {
-  /** A sentence that says what the command will do. */
-  readonly what: string;
+  /** What the command will do, as lines of sentences. */
+  readonly what: string | readonly string[];
   /** Whether the command line has `--yes`. */
   readonly yes: boolean | undefined;
   /** The installation that it changes, if the sentence does not name it. */
@@ -16,9 +16,10 @@ export interface Confirmation {
  */
 export async function confirm({ ask }: Context, { what, yes, where }: Confirmation): Promise<void> {
   if (yes) return;
+  const sentences = [what].flat().map(escapeControls).join("\n");
   // guard(drop): nothing is destroyed without a confirmation
-  if (!ask) throw new OperatorError("wrong-usage", `${what} Not a terminal: confirm with --yes.`);
-  const named = where === undefined ? what : `${what} This changes ${where}.`;
+  if (!ask) throw new OperatorError("wrong-usage", `${sentences} Not a terminal: confirm with --yes.`);
+  const named = where === undefined ? sentences : `${sentences} This changes ${escapeControls(where)}.`;
   const answer = await ask(`${named} Type yes to continue: `);
   if (answer.trim() !== "yes") throw new OperatorError("wrong-usage", "Nothing was changed.");
 }

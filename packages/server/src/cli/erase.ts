@@ -137,7 +137,7 @@ async function run(context: Context, invoke: Call, options: RunOptions): Promise
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
     const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [WOULD_ERASE_IN_BACKUPS];
-    await confirm(context, { what: what.join("\n"), yes, where: placeOf(context) });
+    await confirm(context, { what, yes, where: placeOf(context) });
     // guard(drop): an erasure does not begin if its receipt can't be written
     if (path !== undefined) await requireWritable(path);
   }

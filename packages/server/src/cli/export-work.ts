@@ -28,7 +28,7 @@ import { requirePurposeCode } from "../purposes/policy-table.ts";
 import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
 import { withConnection } from "./connection.ts";
-import { agentOf, type Context, print, printJson } from "./context.ts";
+import { agentOf, type Context, escapeControls, print, printJson } from "./context.ts";
 import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 import { type PageOptions, printList } from "./pages.ts";
@@ -220,7 +220,7 @@ const writeAnswer = <Manifest extends ExportManifest>(
   out: string,
   ask: (call: Call) => Promise<AsyncIterable<FilePart<Manifest>>>,
 ): Promise<Manifest> => {
-  const report = (line: string): void => void (context.isTerminal && context.stderr.write(`\r${line}`));
+  const report = (line: string): void => void (context.isTerminal && context.stderr.write(`\r${escapeControls(line)}`));
   return withCalls(context, "change", async (call) => writeExport(out, partsOf(await ask(call))), report);
 };
 

@@ -6,7 +6,7 @@ import { Option } from "commander";
 import { describeConfig } from "../base/config/config.ts";
 import { settingOf } from "../base/config/settings.ts";
 import type { Call } from "./call.ts";
-import { type Context, escapeInLines, loadConfig } from "./context.ts";
+import { type Context, escapeControls, loadConfig } from "./context.ts";
 import { findLogin } from "./login.ts";
 
 export interface LocalOptions {
@@ -37,7 +37,7 @@ export async function showLocalInstallation(context: Context): Promise<void> {
 }
 
 export const installationLine = (context: Context, installation: string): string =>
-  `${escapeInLines(`Installation ${installation}, ${placeOf(context)}.`)}\n`;
+  `${escapeControls(`Installation ${installation}, ${placeOf(context)}.`)}\n`;
 
 /** The place of the installation that commands work on: a server, or a database, its password masked. */
 export function placeOf(context: Context): string {

@@ -73,10 +73,18 @@ async function askOnTerminal(question: string): Promise<string> {
   }
 }
 
+/** A reader of the output may end early (`drs event list | head`). After any other error the command has failed. */
+function reportLostOutput({ code }: NodeJS.ErrnoException): void {
+  if (code === "EPIPE") return;
+  process.stderr.write(`The output can't be written (${code}): a part of it is lost.\n`);
+  // guard(drop): a command whose output was lost fails
+  process.once("exit", () => (process.exitCode ||= 1));
+}
+
 export async function main(args: readonly string[]): Promise<number> {
-  // A reader of the output may end early (`drs event list | head`), and so may the reader of a log. The process must
-  // not crash because of that.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  // The process must not crash if the reader of a log ends early.
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", reportLostOutput);
   const context: Context = {
     environment: process.env,
     directory: process.cwd(),

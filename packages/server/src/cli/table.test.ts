@@ -86,6 +86,17 @@ describe("a list", () => {
     expect(printed([], { table })).toBe("None.\n");
   });
 
+  it("prints a long value whole, and does not lengthen the other rows by it", () => {
+    const rows = [
+      { a: "x".repeat(100_000), b: "1" },
+      { a: "y", b: "2" },
+    ];
+    for (const options of [{}, { wide: true }]) {
+      const [, long, short] = printed(rows, { ...("wide" in options && { width: 80 }), options }).split("\n");
+      expect([long?.length, short?.length]).toEqual([100_003, 203]);
+    }
+  });
+
   it("prints the columns of --columns, and with --wide all of them", () => {
     expect(printed(ROWS, { table, options: { columns: ["state"] } })).toBe("state\nopen\ndenied\n");
     expect(printed(ROWS, { table, options: { wide: true } })).toMatch(/^id +reason +opened_at +state\n/);
@@ -119,8 +130,9 @@ describe("CSV", () => {
     expect(csv([])).toBe("");
   });
 
-  it.each(["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])("quotes a text that a spreadsheet would run: %j", (text) =>
-    expect(csv([{ a: text }])).toMatch(/^a\r\n'/),
+  it.each(["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1", "＠SUM(1)"])(
+    "quotes a text that a spreadsheet would run: %j",
+    (text) => expect(csv([{ a: text }])).toMatch(/^a\r\n'/),
   );
 
   it("keeps a negative number, and one line for each row", () => {

@@ -119,8 +119,8 @@ function csvPrinter(context: Context, table: Table, options: TableOptions): RowP
   return { take, end: () => {} };
 }
 
-/** Texts that begin like a formula, which spreadsheets would run. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** Texts that begin like a formula, which spreadsheets would run, also with the full-width signs of Japanese ones. */
+const FORMULA = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";
@@ -160,6 +160,8 @@ function cell(name: string, value: unknown, brief: Brief | undefined): string {
 const GAP = "  ";
 /** The number of characters to which a column may be cut. */
 const MIN_WIDTH = 6;
+/** Rows that are not cut are padded up to this width, so that one long value does not lengthen every row. */
+const MAX_PADDED_WIDTH = 200;
 /** An id is cut only if the other columns can't be cut further, because people copy it. */
 const ID_WIDTH = 36;
 
@@ -170,18 +172,20 @@ function printCells(
   rows: readonly (readonly string[])[],
   limit: number | undefined,
 ): void {
-  const natural = names.map((name, column) =>
-    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? "")), widthOf(name)),
-  );
+  const natural = names.map((name, column) => {
+    const widest = rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), widthOf(name));
+    return Math.min(widest, limit ?? MAX_PADDED_WIDTH);
+  });
   const room = limit === undefined ? Number.POSITIVE_INFINITY : limit - GAP.length * (names.length - 1);
   const least = names.map((name) => (name.endsWith("_id") ? ID_WIDTH : MIN_WIDTH));
   const widths = fit(fit(natural, room, least), room);
   const lineOf = (cells: readonly string[], style: (text: string, column: number) => string): string =>
     cells
       .map((text, column) => {
-        const shown = cut(text, widths[column] ?? 0);
+        const width = widths[column] ?? 0;
+        const shown = limit === undefined ? text : cut(text, width);
         const isLast = column === cells.length - 1;
-        return style(shown, column) + (isLast ? "" : " ".repeat((widths[column] ?? 0) - widthOf(shown)));
+        return style(shown, column) + (isLast ? "" : " ".repeat(Math.max(0, width - widthOf(shown))));
       })
       .join(GAP)
       .trimEnd();

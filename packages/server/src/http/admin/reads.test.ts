@@ -172,6 +172,15 @@ describe("what the admin API shows", () => {
     await expect(client.call("listRejections", { after })).rejects.toMatchObject({ code: "request-invalid" });
   });
 
+  it.each([
+    ["listEvents", { from: "0000-01-01T00:00:00Z" }],
+    ["listEvents", { after: "-200000-01-01T00:00:00Z" }],
+    ["listOutcomes", { to: "0001-01-01T00:00:00+23:59" }],
+  ] as const)("refuses a time in %s that the database can't hold: %j", async (route, input) => {
+    const client = await listener.client(["analyst"]);
+    await expect(client.call(route, input)).rejects.toMatchObject({ code: "request-invalid" });
+  });
+
   it("pages through events without a gap", async () => {
     const account = "customer-of-pages";
     const stored = [];

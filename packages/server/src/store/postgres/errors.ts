@@ -93,6 +93,9 @@ export function asUnusable(error: unknown, name: string, database: SetDatabase =
 export function translateDriverError(error: unknown): OperatorError | undefined {
   const state = sqlState(error);
   const cause = error;
+  if (state === SQL_STATES.datetimeFieldOverflow) {
+    return new OperatorError("wrong-usage", "the database can't hold a time that was given", { cause });
+  }
   if (state !== undefined) {
     const problem = state === SQL_STATES.diskFull ? "has no space left on device" : "refused";
     const message = `the database ${problem} (SQLSTATE ${state})`;

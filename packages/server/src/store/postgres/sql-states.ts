@@ -1,6 +1,7 @@
 /** SQLSTATEs by the names that PostgreSQL gives them. */
 export const SQL_STATES = {
   protocolViolation: "08P01",
+  datetimeFieldOverflow: "22008",
   invalidParameterValue: "22023",
   uniqueViolation: "23505",
   checkViolation: "23514",

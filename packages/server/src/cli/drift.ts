@@ -110,7 +110,7 @@ function addFieldDecisions(command: Command, context: Context): void {
       await printDecision(context, answer, output, [
         `Accepted: definitions may read ${path}. Its sensitivity is high until the role privacy classifies it.`,
         "For the catalog, in a release of the SDK:",
-        catalogDeclaration(answer.decision, answer.platforms),
+        ...catalogDeclaration(answer.decision, answer.platforms),
       ]);
     });
 

@@ -39,18 +39,18 @@ const CONSTRUCTORS = {
 } as const;
 
 /**
- * Composes a text with the declaration of the field and the file of the catalog to which it must be added. A person
+ * Composes lines with the declaration of the field and the file of the catalog to which it must be added. A person
  * must write the meaning of the field.
  */
 export function catalogDeclaration(
   { path, type, unit, sensitivity }: Answer<"acceptDrift">["decision"],
   platforms: readonly string[],
-): string {
+): readonly string[] {
   const [probe = "", ...names] = path.split(".");
   const on = platforms.length === 1 ? `on: "${platforms[0]}", ` : "";
   const constructor = CONSTRUCTORS[type as keyof typeof CONSTRUCTORS];
   const quantity = unit === null ? "" : `${JSON.stringify(unit)}, `;
   const declared = `${names.at(-1)}: ${constructor}(${quantity}"MEANING", { ${on}sensitivity: "${sensitivity}" }),`;
   const file = `packages/contract/src/catalog/${probe.replaceAll("_", "-")}.ts`;
-  return `  ${file}, in \`fields\`${names.length > 1 ? ` of ${names[0]}` : ""}:\n  ${declared}`;
+  return [`  ${file}, in \`fields\`${names.length > 1 ? ` of ${names[0]}` : ""}:`, `  ${declared}`];
 }

@@ -47,7 +47,7 @@ describe("an accepted field", () => {
     const accept = ["accept", "new_probe.found", "--type", "boolean", "--sensitivity", "low", ...REASON];
     const { code, stdout } = await drs(...accept, "--overlay", file);
     expect(code).toBe(0);
-    expect(stdout).toContain('found: boolean("MEANING", { on: "android", sensitivity: "low" }),');
+    expect(stdout).toContain('\n  found: boolean("MEANING", { on: "android", sensitivity: "low" }),\n');
     const field = { path: ["new_probe", "found"], type: "boolean" };
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ fields: [{ ...field, sensitivity: "high" }] });
     expect(await reviewOf("new_probe")).toEqual(["accepted"]);

@@ -47,9 +47,12 @@ function repeatsInLookaround(source: string): boolean {
   let rest = source.replaceAll(/\\[1-9k]/g, "x*").replaceAll(/\\[^]|\[(?:\\[^]|[^\]\\])*\]/g, "x");
   for (let group = GROUP.exec(rest); group; group = GROUP.exec(rest)) {
     const [text, look, body = ""] = group;
-    const isRepeated = /[*+]|\{\d*(?:,|\d\d)/.test(body.replaceAll(/\{\d(?:,\d)?\}/g, ""));
+    const single = body.replaceAll(/\{\d(?:,\d)?\}/g, "");
+    // A repetition of a group that repeats something itself multiplies both numbers.
+    const isRepeated = /[*+]|\{\d*(?:,|\d\d)/.test(single) || /\}\??\{/.test(body);
     if (look && isRepeated) return true;
-    rest = rest.slice(0, group.index) + (isRepeated ? "x*" : "x") + rest.slice(group.index + text.length);
+    const shown = isRepeated ? "x*" : single === body ? "x" : "x{9}";
+    rest = rest.slice(0, group.index) + shown + rest.slice(group.index + text.length);
   }
   return false;
 }

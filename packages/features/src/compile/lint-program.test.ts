@@ -68,6 +68,7 @@ describe("lintProgram", () => {
     "^(?=(a+)+b)",
     "(?!(?:[)]|(a){10})b)",
     "(?=a{2,}b)",
+    "(?=(?:a{9}b){9}c)",
     String.raw`^(a*)(?:(?=\1b)a)*`,
   ])("reports the expression %s, whose lookaround repeats", (source) =>
     expect(lint(`()=>(/${source}/.test(\`a\`))`).join()).toContain("a repetition in a lookaround"),
@@ -81,6 +82,7 @@ describe("lintProgram", () => {
     String.raw`^(\d+)-(\d+)$`,
     "su$",
     String.raw`^(?:(?!ab|[*+]|\(|c{2}d?)[a-z])+$`,
+    "^(?:(?=a{9}(?:bc)?)[a-z])+$",
   ])("accepts the expression %s, which does not", (source) =>
     expect(lint(`()=>(/${source}/.test(\`a\`))`)).toEqual([]),
   );

@@ -16,7 +16,7 @@ import { auditedDryRun, reasonOf } from "./input.ts";
 import { openReplayed, type RecoveredPorts } from "./journal-orders.ts";
 import type { Operation } from "./operation.ts";
 
-/** Number of secrets between two reports of progress. */
+/** Least number of secrets between two reports of progress. */
 const REPORT_EVERY = 1_000;
 
 type KeyParts = Pick<Keys, "keyEncryption" | "keyStore">;
@@ -36,8 +36,11 @@ export const rotateKeys: Operation<"rotateKeys", "report" | ChangePorts> = async
   const { pool, report } = ports;
   const installation = await openReplayed(ports.installation);
   const { keyStore, keyEncryption, audit, database } = installation;
+  let reported = 0;
   const onProgress = (secrets: number): void => {
-    if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
+    if (secrets < reported + REPORT_EVERY) return;
+    reported = secrets;
+    report(plural(secrets, "secret"));
   };
   // The lock excludes commands that destroy secrets or make another version.
   const answer = await withMaintenanceLock(database, async () => {

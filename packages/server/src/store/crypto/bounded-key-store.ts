@@ -29,7 +29,10 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
     create: (id, wrapped) => bounded(() => store.create(id, wrapped)),
     destroy: (id) => bounded(() => store.destroy(id)),
     discard: (id) => bounded(() => store.discard(id)),
-    replace: (id, existing, wrapped) => bounded(() => store.replace(id, existing, wrapped)),
+    replace: async (wrappings) => {
+      const counts = await Promise.all(wrappings.map((wrapping) => bounded(() => store.replace([wrapping]))));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
     findMissing: eachOf((ids) => store.findMissing(ids)),
     findDestroyed: eachOf((ids) => store.findDestroyed(ids)),
     ids: () => eachBounded(bounded, store.ids()),

@@ -148,7 +148,8 @@ describe("the key store in a directory", () => {
     const folder = join(keys, "secrets", idOf("a").slice(0, 2));
     const draft = join(folder, `.${idOf("a")}.new`);
     await writeFile(draft, "left");
-    expect(await store.replace(idOf("a"), Buffer.from("one"), Buffer.from("two"))).toBe(true);
+    const wrapping = { id: idOf("a"), existing: Buffer.from("one"), wrapped: Buffer.from("two") };
+    expect(await store.replace([wrapping])).toBe(1);
     expect(await readdir(folder)).toEqual([idOf("a")]);
     await writeFile(draft, "left");
     await store.destroy(idOf("a"));

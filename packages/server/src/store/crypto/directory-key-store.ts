@@ -11,7 +11,7 @@ import {
 } from "../../base/files/durable-file.ts";
 import { createUnwritableError, describeSystemError, requireWritableFolder } from "../../base/files/unwritable.ts";
 import { Unavailable } from "../../base/ports.ts";
-import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
+import type { KeyStore, KeyStoreWatermark, NewWrapping } from "./key-store.ts";
 
 export const KEY_STORE = "the key store";
 const SECRET_ID = /^[\da-f]{64}$/;
@@ -111,11 +111,15 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     });
   }
 
-  async function replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean> {
-    const path = pathOf(id);
-    if (!(await read(id))?.equals(existing)) return false;
-    await writeOver(path, wrapped);
-    return true;
+  async function replace(wrappings: readonly NewWrapping[]): Promise<number> {
+    const replaced = await Promise.all(
+      wrappings.map(async ({ id, existing, wrapped }) => {
+        if (!(await read(id))?.equals(existing)) return false;
+        await writeOver(pathOf(id), wrapped);
+        return true;
+      }),
+    );
+    return replaced.filter(Boolean).length;
   }
 
   async function* ids(): AsyncGenerator<readonly string[]> {

@@ -76,12 +76,19 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
 
     it("replaces the stored bytes only if they are the expected ones", async () => {
       const [first, second] = [randomBytes(69), randomBytes(69)];
-      await store.create(idOf("replaced"), first);
-      expect(await store.replace(idOf("replaced"), second, first)).toBe(false);
-      expect(await store.replace(idOf("replaced"), first, second)).toBe(true);
-      expect(await store.read(idOf("replaced"))).toEqual(second);
-      expect(await store.replace(idOf("nowhere"), first, second)).toBe(false);
-      expect(await store.read(idOf("nowhere"))).toBeUndefined();
+      const [one, changed, nowhere] = ["replaced", "changed", "nowhere"].map(idOf) as [string, string, string];
+      await store.create(one, first);
+      await store.create(changed, second);
+      const wrappings = [one, changed, nowhere].map((id) => ({ id, existing: first, wrapped: second }));
+      expect(await store.replace(wrappings)).toBe(1);
+      expect([await store.read(one), await store.read(changed), await store.read(nowhere)]).toEqual([
+        second,
+        second,
+        undefined,
+      ]);
+      const back = { id: one, existing: first, wrapped: first };
+      expect([await store.replace([back]), await store.replace([])]).toEqual([0, 0]);
+      expect(await store.read(one)).toEqual(second);
     });
 
     it("destroys a stored secret, and accepts a missing one", async () => {

@@ -12,6 +12,13 @@ export const KEY_STORE_WATERMARKS = {
 } as const;
 export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 
+/** Another wrapping of a stored secret. */
+export interface NewWrapping {
+  readonly id: string;
+  readonly existing: Buffer;
+  readonly wrapped: Buffer;
+}
+
 /**
  * Stores wrapped secrets by their ids (64 hexadecimal digits). A key store must not be in the same data directory,
  * cluster, backup or WAL as the events; otherwise the destruction of a secret would erase nothing.
@@ -37,11 +44,11 @@ export interface KeyStore {
   /** Deletes a secret under which nothing was sealed, without a destruction record. @throws Unavailable */
   discard(id: string): Promise<void>;
   /**
-   * Replaces a stored wrapped secret by another wrapping of the same secret. The new wrapping is durable when the
-   * promise resolves. No process may destroy secrets at the same time. @returns whether `existing` was the stored one.
-   * @throws Unavailable
+   * Replaces stored wrapped secrets by other wrappings of the same secrets. The new wrappings are durable when the
+   * promise resolves. No process may destroy secrets at the same time.
+   * @returns of how many `existing` was the stored one. @throws Unavailable
    */
-  replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean>;
+  replace(wrappings: readonly NewWrapping[]): Promise<number>;
   /** Finds ids that have no secret. @throws Unavailable */
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
   /** Finds ids that have a destruction record. No record is ever deleted. @throws Unavailable */

@@ -33,10 +33,10 @@ export function memoryKeyStore(): MemoryKeyStore {
       entries.delete(id);
     },
     discard: async (id) => void entries.delete(id),
-    replace: async (id, existing, wrapped) => {
-      if (!entries.get(id)?.equals(existing)) return false;
-      entries.set(id, wrapped);
-      return true;
+    replace: async (wrappings) => {
+      const replaced = wrappings.filter(({ id, existing }) => entries.get(id)?.equals(existing));
+      for (const { id, wrapped } of replaced) entries.set(id, wrapped);
+      return replaced.length;
     },
     findMissing: async (ids) => ids.filter((id) => !entries.has(id)),
     findDestroyed: async (ids) => ids.filter((id) => destroyed.has(id)),

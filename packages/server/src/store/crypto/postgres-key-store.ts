@@ -37,11 +37,11 @@ const DESTROY_SECRET = sql(
   ["text"],
 );
 const DISCARD_SECRET = sql("delete from drs_keys.secret where id = $1", ["text"]);
-const REPLACE_SECRET = sql("update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2", [
-  "text",
-  "bytea",
-  "bytea",
-]);
+const REPLACE_SECRETS = sql(
+  `update drs_keys.secret s set wrapped = n.wrapped from unnest($1::text[], $2::bytea[], $3::bytea[]) n (id, existing, wrapped)
+    where s.id = n.id and s.wrapped = n.existing`,
+  ["text[]", "bytea[]", "bytea[]"],
+);
 const FIND_MISSING = sql(
   `select id from unnest($1::text[]) as asked (id)
         where not exists (select from drs_keys.secret s where s.id = asked.id)`,
@@ -105,8 +105,13 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
     async discard(id) {
       await run(DISCARD_SECRET, [id]);
     },
-    async replace(id, existing, wrapped) {
-      return (await run(REPLACE_SECRET, [id, existing, wrapped])).rowCount === 1;
+    async replace(wrappings) {
+      const values = [
+        wrappings.map(({ id }) => id),
+        wrappings.map(({ existing }) => existing),
+        wrappings.map(({ wrapped }) => wrapped),
+      ] as const;
+      return (await run(REPLACE_SECRETS, values)).rowCount ?? 0;
     },
     async findMissing(ids) {
       return (await run(FIND_MISSING, [ids])).rows.map(({ id }) => id);

@@ -1,5 +1,8 @@
 import type { KeyEncryption } from "./key-encryption.ts";
-import type { KeyStore } from "./key-store.ts";
+import type { KeyStore, NewWrapping } from "./key-store.ts";
+
+/** Maximum number of secrets that are wrapped again at the same time. A killed run repeats at most as many. */
+const BATCH = 100;
 
 export interface KeyVersion {
   readonly version: string;
@@ -18,9 +21,11 @@ export interface KeyVersion {
 export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
   const versions = await keys.versions();
   const counts = new Map<string, number>();
-  for await (const { wrapped } of secretsOf(store)) {
-    const version = keys.versionOf(wrapped);
-    counts.set(version, (counts.get(version) ?? 0) + 1);
+  for await (const secrets of secretsOf(store)) {
+    for (const wrapped of secrets.values()) {
+      const version = keys.versionOf(wrapped);
+      counts.set(version, (counts.get(version) ?? 0) + 1);
+    }
   }
   const unknown = [...counts.keys()].filter((version) => !versions.includes(version));
   return [...versions, ...unknown].map((version) => ({
@@ -36,7 +41,7 @@ export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Pro
  * where it stopped. A server that makes a secret at the same time may still wrap it under the previous version, so the
  * run repeats its search until it finds no secret under an earlier version.
  *
- * @param onProgress called with the number of secrets that were wrapped again.
+ * @param onProgress called after each batch with the number of secrets that were wrapped again.
  */
 export async function rewrap(
   store: KeyStore,
@@ -47,22 +52,26 @@ export async function rewrap(
   for (;;) {
     const current = (await keys.versions()).at(-1);
     let foundCount = 0;
-    for await (const { id, wrapped } of secretsOf(store)) {
-      if (keys.versionOf(wrapped) === current) continue;
-      const context = Buffer.from(id, "hex");
-      foundCount++;
-      const isWrapped = await store.replace(id, wrapped, await keys.wrap(await keys.unwrap(wrapped, context), context));
-      if (isWrapped) onProgress(++total);
+    for await (const secrets of secretsOf(store)) {
+      const old = [...secrets].filter(([, wrapped]) => keys.versionOf(wrapped) !== current);
+      foundCount += old.length;
+      if (old.length === 0) continue;
+      const wrappings = await Promise.all(old.map(([id, existing]) => wrapAgain(keys, id, existing)));
+      total += await store.replace(wrappings);
+      onProgress(total);
     }
     if (foundCount === 0) return total;
   }
 }
 
-async function* secretsOf(store: KeyStore): AsyncGenerator<{ readonly id: string; readonly wrapped: Buffer }> {
+async function wrapAgain(keys: KeyEncryption, id: string, existing: Buffer): Promise<NewWrapping> {
+  const context = Buffer.from(id, "hex");
+  return { id, existing, wrapped: await keys.wrap(await keys.unwrap(existing, context), context) };
+}
+
+/** Yields the wrapped secrets by id, at most `BATCH` at a time. */
+async function* secretsOf(store: KeyStore): AsyncGenerator<ReadonlyMap<string, Buffer>> {
   for await (const ids of store.ids()) {
-    for (const id of ids) {
-      const wrapped = await store.read(id);
-      if (wrapped) yield { id, wrapped };
-    }
+    for (let at = 0; at < ids.length; at += BATCH) yield await store.readToOpen(ids.slice(at, at + BATCH));
   }
 }

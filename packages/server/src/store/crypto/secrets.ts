@@ -194,7 +194,8 @@ export class Secrets {
     // The version may have been destroyed during the write, because no secret seemed to be wrapped under it.
     while (!(await this.#keys.versions()).includes(this.#keys.versionOf(wrapped))) {
       const rewrapped = await this.#keys.wrap(secret, context);
-      if (!(await this.#store.replace(id, wrapped, rewrapped))) return this.#findOrCreate(name);
+      const replaced = await this.#store.replace([{ id, existing: wrapped, wrapped: rewrapped }]);
+      if (replaced === 0) return this.#findOrCreate(name);
       wrapped = rewrapped;
     }
     return secret;

@@ -193,7 +193,7 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
    */
   async #create(account: string, purpose: number): Promise<string> {
     const mine = randomUUID();
-    await this.#secrets.findOrCreate(accountSecretName(mine));
+    await this.#secrets.create(accountSecretName(mine));
     const mac = this.#pseudonymizer.restrictedAccountOf(account);
     const [row] = (await this.#query(ENSURE_ACCOUNT_KEY, [account, mac, purpose, mine])).rows;
     if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");

@@ -57,10 +57,11 @@ const WRITE_WATERMARK = sql(
   "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2",
   ["text", "text"],
 );
-const INSERT_SECRET = sql("insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing", [
-  "text",
-  "bytea",
-]);
+const INSERT_SECRET = sql(
+  "insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing returning wrapped",
+  ["text", "bytea"],
+  { wrapped: "bytea" },
+);
 
 async function prepare(pool: pg.Pool): Promise<void> {
   await requireSettings(pool);
@@ -134,8 +135,8 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
       await run(WRITE_WATERMARK, [name, mark]);
     },
     async create(id, wrapped) {
-      await run(INSERT_SECRET, [id, wrapped]);
-      const existing = await read(id);
+      const [created] = (await run(INSERT_SECRET, [id, wrapped])).rows;
+      const existing = created?.wrapped ?? (await read(id));
       if (!existing) throw new Unavailable("a secret vanished while it was read");
       return existing;
     },

@@ -128,6 +128,13 @@ export class Secrets {
     });
   }
 
+  /** Creates the secret of a name that is new, such as a random one. The secret is durable before it is returned. */
+  async create(name: string): Promise<Buffer> {
+    const secret = await this.#create(name);
+    this.#remember(name);
+    return secret;
+  }
+
   /** Names of the secrets that were most recently searched for, or created, in order to seal. */
   get used(): readonly string[] {
     return [...this.#used];
@@ -183,8 +190,10 @@ export class Secrets {
   }
 
   async #findOrCreate(name: string): Promise<Buffer> {
-    const found = await this.find(name);
-    if (found) return found;
+    return (await this.find(name)) ?? this.#create(name);
+  }
+
+  async #create(name: string): Promise<Buffer> {
     const id = secretId(name);
     const context = Buffer.from(id, "hex");
     const secret = randomBytes(SECRET_BYTES);

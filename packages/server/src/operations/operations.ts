@@ -99,6 +99,11 @@ const MODULES: Modules<RouteId> = {
   ...from(() => import("./keys.ts"), "listKeys", "rotateKeys", "destroyKey", "acceptKeyLoss"),
 };
 
+/** Loads the operations of routes, for a process that later may find the files of another release. */
+export async function loadOperations(ids: readonly RouteId[]): Promise<void> {
+  await Promise.all(ids.map((id) => MODULES[id]()));
+}
+
 /** Loads the operation of a route, and calls it. */
 export async function callOperation<Id extends RouteId>(id: Id, call: OperationCall<Id>): Promise<OperationResult<Id>> {
   const operations: { readonly [I in Id]: Operation<I, PortName> } = await MODULES[id]();

@@ -37,7 +37,7 @@ import { isUuid } from "../../base/identifiers/uuidv7.ts";
 import type { RoleMapping } from "../../access/identity/role-mapping.ts";
 import { authenticate } from "./authenticate.ts";
 import type { OperationCall, OperationResult } from "../../operations/operation.ts";
-import { callOperation } from "../../operations/operations.ts";
+import { callOperation, loadOperations } from "../../operations/operations.ts";
 import { type AdminPorts } from "../../operations/ports.ts";
 import { AdminError, adminErrorOf } from "../../operations/problem.ts";
 import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
@@ -128,6 +128,8 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   const admit = admission(options, adminSessions);
   const { routes = ROUTE_IDS, workerUrl } = options;
   const link = new WorkerLink(workerUrl);
+  // guard(drop): an upgrade replaces the files of a server that still runs, and a call must not mix two releases
+  await loadOperations(routes);
   for (const id of routes) addRoute(app, id, admit, link, options);
   refuseOtherMethods(app, routes);
   await app.ready();

@@ -30,3 +30,8 @@ it.each([
     stderr: `${message}\n(--help shows an example)\n`,
   });
 });
+
+it("a list is printed in one format", async () => {
+  const { code, stderr } = await runAsGiven({}, "hold", "list", "--json", "-o", "csv");
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("cannot be used with option") });
+});

@@ -115,6 +115,10 @@ describe("a list", () => {
     const json = ROWS.map((row) => `${JSON.stringify(row)}\n`).join("");
     expect(printed(ROWS, { table, options: { json: true } })).toBe(json);
     expect(printed(ROWS, { table, options: { output: "json" } })).toBe(json);
+    const options = { json: true, columns: ["state"] };
+    expect(printed(ROWS, { table, options }), "and nothing that was not asked for").toBe(
+      '{"state":"open"}\n{"state":"denied"}\n',
+    );
   });
 });
 

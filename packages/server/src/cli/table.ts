@@ -30,7 +30,7 @@ export const withTableOptions = (command: Command): Command =>
     .addOption(
       new Option("-o, --output <format>", "format; csv quotes a text that a spreadsheet would run").choices(FORMATS),
     )
-    .option("--json", "print one JSON object per line, as -o json does")
+    .addOption(new Option("--json", "print one JSON object per line, as -o json does").conflicts("output"))
     .option("--wide", "print all columns, uncut and with exact times")
     .option("--columns <names>", "print these columns, separated by commas", (text: string) => text.split(","));
 
@@ -49,7 +49,8 @@ export const printsJson = (options: TableOptions): boolean => formatOf(options) 
 
 export function rowPrinter(context: Context, table: Table, options: TableOptions): RowPrinter {
   if (printsJson(options)) {
-    const take = (rows: readonly object[]): void => rows.forEach((row) => printJson(context, row));
+    const take = (rows: readonly object[]): void =>
+      jsonRows(rows, table, options).forEach((row) => printJson(context, row));
     return { take, end: () => {} };
   }
   if (!isTable(options)) return csvPrinter(context, table, options);
@@ -78,6 +79,14 @@ export function printTable(context: Context, rows: readonly object[], table: Tab
 /** Prints rows of a command that is no list: all their members, uncut. */
 export function printRows(context: Context, rows: readonly object[], empty: string): void {
   printTable(context, rows, { empty }, { wide: true });
+}
+
+/** The rows themselves, or with `--columns` only these columns. */
+function jsonRows(found: readonly object[], table: Table, { columns }: TableOptions): readonly object[] {
+  if (!columns) return found;
+  const rows = found.map((row) => withShownFirst(row, table));
+  requireKnown(columns, rows);
+  return rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name] ?? null])));
 }
 
 /** The row with the members of its shown columns first. */

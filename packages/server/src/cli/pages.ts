@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import { rowPrinter, type Table, type TableOptions } from "./table.ts";
 
 /** Maximum number of rows that one call lists. */
-const PAGE_SIZE = 1_000;
+export const PAGE_SIZE = 1_000;
 
 /** The rows that one call asks for. */
 export interface Page {

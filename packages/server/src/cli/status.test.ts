@@ -16,10 +16,13 @@ const SESSION = {
   authenticated_at: inHours(-1),
 };
 const waiting = { state: "waiting", requested_by: "bob", obtained_by: null, needed_roles: ["privacy"] };
+/** More rows than a page has by default. */
+const newer = (row: object): readonly object[] => Array.from({ length: 60 }, () => row);
 const ANSWERS: Readonly<Record<string, object>> = {
   "/admin/v1/session": SESSION,
   "/admin/v1/approvals": {
     approvals: [
+      ...newer({ ...waiting, state: "used" }),
       waiting,
       { ...waiting, requested_by: "ann" },
       { ...waiting, obtained_by: "ann" },
@@ -30,6 +33,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   "/admin/v1/requests": { requests: [{ overdue: true }, { overdue: false }] },
   "/admin/v1/cases": {
     cases: [
+      ...newer({ opened_by: "ann", expires_at: inHours(8) }),
       { opened_by: "ann", expires_at: inHours(0.5) },
       { opened_by: "bob", expires_at: inHours(0.5) },
     ],
@@ -43,17 +47,19 @@ afterEach(() => {
   server?.close();
 });
 
-/** Runs `drs status` against a server that answers by `answers`, and not at all where there is none. */
+/** Runs `drs status` against a server that answers pages of `answers`, and not at all where there is none. */
 async function status(
   answers: Readonly<Record<string, object>>,
   ...args: readonly string[]
 ): Promise<Printed & { readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "", "http://h");
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://h");
     asked.push(pathname);
+    const limit = Number(searchParams.get("limit") ?? 50);
+    const page = (_: string, value: unknown): unknown => (Array.isArray(value) ? value.slice(0, limit) : value);
     const answer = answers[pathname];
-    if (answer) response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+    if (answer) response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer, page));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -10,6 +10,7 @@ import { livenessOf, statusOf } from "./live.ts";
 import { placeOf } from "./local.ts";
 import { findLogin, type Login } from "./login.ts";
 import { example } from "./options.ts";
+import { PAGE_SIZE } from "./pages.ts";
 
 /** The time in which a server answers a question. */
 const ANSWER_WITHIN_MS = 3_000;
@@ -102,10 +103,11 @@ async function readWaiting(
   may: (id: RouteId) => boolean,
 ): Promise<Waiting> {
   const { person } = session;
+  const page = { limit: PAGE_SIZE };
   const soon = clock.now() + CASE_ENDS_WITHIN_MS;
-  const approvals = may("listApprovals") ? (await call("listApprovals", {})).approvals : null;
+  const approvals = may("listApprovals") ? (await call("listApprovals", page)).approvals : null;
   const requests = may("listRequests") ? await call("listRequests", {}) : null;
-  const cases = may("listCases") ? (await call("listCases", { open: true })).cases : null;
+  const cases = may("listCases") ? (await call("listCases", { open: true, ...page })).cases : null;
   const reviews = may("listReviews") ? (await call("listReviews", {})).reviews : null;
   return {
     approvals: approvals?.filter((approval) => canGive(session, approval)).length ?? null,

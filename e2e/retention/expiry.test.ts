@@ -63,6 +63,7 @@ describe("after the retention period", () => {
     const overdue = objects((await drs("retention", "status", "--json")).stdout)[0];
     expect(overdue?.["overdue_partitions"]).toBeGreaterThan(0);
     expect(overdue?.["lag_seconds"]).toBeGreaterThan(0);
+    expect((await drs("retention", "status")).stdout).toMatch(/^Overdue: \d+ partitions?, the oldest by \d+ s\b/);
     const examined = await drs("doctor", "--json");
     expect(examined.code).toBe(1);
     expect(objects(examined.stdout).find(({ what }) => what === "retention")).toMatchObject({ ok: false });
@@ -90,6 +91,7 @@ describe("after the retention period", () => {
     expect(await run()).toEqual(NOTHING);
     const state = objects((await drs("retention", "status", "--json")).stdout)[0];
     expect(state).toMatchObject({ overdue_partitions: 0, lag_seconds: 0, secrets_to_destroy: 0 });
+    expect((await drs("retention", "status")).stdout).toMatch(/^Nothing is overdue\.\n/);
     const counts = Object.fromEntries(COUNTS.map((what) => [what, expired[what]]));
     expect((state?.["runs"] as Expired[] | undefined)?.[1]).toMatchObject(counts);
     for (const one of stored) expect(await post(one.request)).toMatchObject({ status: 200 });

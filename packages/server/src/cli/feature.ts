@@ -74,7 +74,8 @@ export function featureCommand(context: Context): Command {
         hash: hash.slice(0, 12),
         file,
       }));
-      printTable(context, rows, { empty: "No features." }, options);
+      const columns = ["feature", "output", "inputs", "owner", "hash"];
+      printTable(context, rows, { empty: "No features.", columns }, options);
     });
 
   command

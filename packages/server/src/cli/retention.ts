@@ -56,10 +56,14 @@ export function retentionCommand(context: Context): Command {
       route: "readRetention",
       help: "Show overdue deletions, and the last passes that deleted something.",
       examples: ["drs retention status --json"],
-      show: ({ overdue_partitions, overdue_rows, lag_seconds, runs }) => {
-        const partitions = plural(overdue_partitions, "partition");
-        print(context, `Overdue: ${partitions}, the oldest by ${Math.round(lag_seconds)} s,`);
-        print(context, `and ${plural(overdue_rows, "event")} of other partitions.`);
+      show: ({ overdue_partitions, overdue_rows, secrets_to_destroy, lag_seconds, runs }) => {
+        const overdue = [
+          overdue_partitions > 0 &&
+            `${plural(overdue_partitions, "partition")}, the oldest by ${Math.round(lag_seconds)} s`,
+          overdue_rows > 0 && `${plural(overdue_rows, "event")} of other partitions`,
+          secrets_to_destroy > 0 && `${plural(secrets_to_destroy, "secret")} to destroy`,
+        ].filter((text) => text !== false);
+        print(context, overdue.length === 0 ? "Nothing is overdue." : `Overdue: ${overdue.join("; ")}.`);
         printRows(context, runs, "No pass has deleted anything yet.");
       },
     }),

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
@@ -228,7 +229,7 @@ function printEvidence(
   context: Context,
   { events, days, coverage, refused }: Answer<"adoptFeatures">["evidence"],
 ): void {
-  print(context, `Evidence: ${events} events of the last ${days} days.`);
+  print(context, `Evidence: ${plural(events, "event")} of the last ${days} days.`);
   printRows(context, coverage, "No event has these inputs.");
   for (const { platform, sdk_version, refused: of, events: all } of refused) {
     if (of > 0) print(context, `Ingestion would have refused ${of} of ${all} events of ${platform} ${sdk_version}.`);

@@ -25,6 +25,7 @@ describe("the command drs", () => {
     expect(stdout).toMatch(new RegExp(`^Usage: drs${name === "" ? "" : ` ${name}`}\\b`));
     const [, examples = ""] = /\nExamples?:\n((?: {2}\$ .+\n)+)\n*$/.exec(stdout) ?? [];
     expect(examples).toMatch(new RegExp(`^ {2}\\$ (DRS_\\w+=\\S+ )*drs ${name}`));
+    expect(examples, "a reason has at least eight characters").not.toMatch(/--reason "[^"]{0,7}"/);
   });
 
   test("has every command that the pages show", () => {

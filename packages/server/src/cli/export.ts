@@ -49,7 +49,7 @@ export function exportCommand(context: Context): Command {
       "after",
       example(
         "drs export run --labels labels.csv --features root_traces@2 --purpose payments --clock known \\",
-        '    --recipient "fraud team" --reason "model 7" --expires 2027-01-31 --out training.parquet',
+        '    --recipient "fraud team" --reason "training of model 7" --expires 2027-01-31 --out training.parquet',
       ),
     )
     .action(async (options: RunOptions) => (await loadWork()).run(context, options));
@@ -96,7 +96,10 @@ export function exportCommand(context: Context): Command {
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--out <file>", "a new file")
     .option("--json", "print one JSON object")
-    .addHelpText("after", example('drs export repeat ID --labels labels.csv --reason "audit" --out again.parquet'))
+    .addHelpText(
+      "after",
+      example('drs export repeat ID --labels labels.csv --reason "audit of model 7" --out again.parquet'),
+    )
     .action(async (id: string, options: RepeatOptions) => (await loadWork()).repeat(context, id, options));
   command
     .command("recall")

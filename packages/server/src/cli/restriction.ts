@@ -29,7 +29,7 @@ export function restrictionCommand(context: Context): Command {
           : undefined,
       examples: [
         'drs restriction add --account customer-1 --article 18 --reason "disputes the accuracy" --approver "J. Doe"',
-        'drs restriction add --account customer-1 --article 21 --purpose fraud --reason "objects" --request 5f0c2b9e-…',
+        'drs restriction add --account customer-1 --article 21 --purpose fraud --reason "objection 17" --request 5f0c2b9e-…',
       ],
       lines: ({ restriction_id, events }, { dry_run }) =>
         dry_run

@@ -3,7 +3,8 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Call, withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import { count, example, uuid } from "./options.ts";
-import { type Page, type PageOptions, printList, printPages } from "./pages.ts";
+import { type Page, type PageOptions, printPages } from "./pages.ts";
+import { routeList } from "./route-command.ts";
 import { withTableOptions } from "./table.ts";
 
 interface Options extends PageOptions {
@@ -16,20 +17,18 @@ export function attestationCommand(context: Context): Command {
     .description("Signed records of values that were recomputed before their events expired.")
     .addHelpText("after", example("drs feature attestation verify"));
 
-  withTableOptions(command.command("list"))
-    .description("List attestations, newest partition first.")
-    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 50)
-    .addHelpText("after", example("drs feature attestation list"))
-    .action((options: Options) => {
-      const read = async (call: Call, page: Page) => {
-        const { attestations, next } = await call("listAttestations", page);
-        return { rows: attestations, next };
-      };
-      return printList(context, read, options, {
-        empty: "No attestations.",
-        columns: ["partition_id", "purpose", "layer", "rows", "equal", "attested_at"],
-      });
-    });
+  command.addCommand(
+    routeList(context, {
+      name: "list",
+      route: "listAttestations",
+      rows: "attestations",
+      help: "List attestations, newest partition first.",
+      limit: 50,
+      empty: "No attestations.",
+      columns: ["partition_id", "purpose", "layer", "rows", "equal", "attested_at"],
+      examples: ["drs feature attestation list"],
+    }),
+  );
 
   withTableOptions(command.command("verify"))
     .description("Check signature and root of attestations, and the rows that are left. Audited.")

@@ -2,11 +2,11 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { auditLogCommands } from "./audit-log.ts";
 import { auditReviewCommand } from "./audit-review.ts";
-import type { Call } from "./call.ts";
+import { type Call, withCalls } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { erasureLine } from "./erasure-line.ts";
 import { account, count, example, name, time, TIMES, uuid } from "./options.ts";
-import { type Page, type PageOptions, printList } from "./pages.ts";
+import { type Page, type PageOptions, printPages } from "./pages.ts";
 import { isTable, printsJson, withTableOptions } from "./table.ts";
 
 interface ListOptions extends PageOptions {
@@ -43,15 +43,15 @@ export function auditCommand(context: Context): Command {
         ...(options.to !== undefined && { to: new Date(options.to).toISOString() }),
       };
       let erasures: Answer<"listAudit">["erasures"] = [];
-      const read = async (call: Call, page: Page) => {
+      const read = (call: Call) => async (page: Page) => {
         const { entries, next, erasures: found } = await call("listAudit", { ...filter, ...page });
         erasures = found;
         return { rows: entries, next };
       };
-      await printList(context, read, options, {
-        empty: "No audit entries.",
-        columns: ["at", "actor", "operation", "outcome", "account", "reason"],
-      });
+      const columns = ["at", "actor", "operation", "outcome", "account", "reason"];
+      await withCalls(context, "read", (call) =>
+        printPages(context, read(call), options, { empty: "No audit entries.", columns }),
+      );
       for (const erasure of erasures.toReversed()) {
         if (printsJson(options)) printJson(context, erasure);
         else if (isTable(options)) print(context, erasureLine(erasure));

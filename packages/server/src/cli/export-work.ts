@@ -31,7 +31,6 @@ import { withConnection } from "./connection.ts";
 import { agentOf, type Context, escapeControls, print, printJson } from "./context.ts";
 import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
-import { type PageOptions, printList } from "./pages.ts";
 
 export interface RunOptions {
   readonly labels: string;
@@ -155,17 +154,6 @@ export async function repeat(context: Context, id: string, options: RepeatOption
       context,
       `Rows without values: ${now}; in the original export: ${then}. Values expire, and restrictions hide them.`,
     );
-}
-
-export function list(context: Context, options: PageOptions): Promise<void> {
-  const read = async (call: Call, page: Input<"listExports">) => {
-    const { exports, next } = await call("listExports", page);
-    return { rows: exports, next };
-  };
-  return printList(context, read, options, {
-    empty: "No exports.",
-    columns: ["export_id", "kind", "recipient", "rows", "expires_on", "state"],
-  });
 }
 
 /**

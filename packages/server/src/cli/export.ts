@@ -6,10 +6,9 @@ import { breakGlassOption, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
 import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export-work.ts";
 import { featureName } from "./feature-name.ts";
-import { account, count, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText } from "./options.ts";
-import type { PageOptions } from "./pages.ts";
+import { account, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
-import { withTableOptions } from "./table.ts";
+import { routeList } from "./route-command.ts";
 
 /** Imported when a command runs, so that other commands start sooner. */
 const loadWork = () => import("./export-work.ts");
@@ -76,11 +75,17 @@ export function exportCommand(context: Context): Command {
       ),
     )
     .action(async (options: RawOptions) => (await loadWork()).raw(requireBreakGlass(context, options), options));
-  withTableOptions(command.command("list"))
-    .description("List exports, newest first: to whom, until when, rows that are recalled.")
-    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
-    .addHelpText("after", example("drs export list"))
-    .action(async (options: PageOptions) => (await loadWork()).list(context, options));
+  command.addCommand(
+    routeList(context, {
+      name: "list",
+      route: "listExports",
+      rows: "exports",
+      limit: 100,
+      empty: "No exports.",
+      columns: ["export_id", "kind", "recipient", "rows", "expires_on", "state"],
+      examples: ["drs export list"],
+    }),
+  );
   command
     .command("verify")
     .description("Compare a file with the record of its export.")

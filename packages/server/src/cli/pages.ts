@@ -1,4 +1,3 @@
-import { type Call, withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import { rowPrinter, type Table, type TableOptions } from "./table.ts";
 
@@ -40,18 +39,6 @@ export interface PageOptions extends TableOptions {
   /** Maximum number of rows; 0 = no limit. */
   readonly limit: number;
 }
-
-/**
- * Prints a list of the admin API.
- * @param read reads one page. It gets the same `call`, and so the same connection, for all pages.
- */
-export const printList = (
-  context: Context,
-  read: (call: Call, page: Page) => ReturnType<ReadPage<object>>,
-  page: PageOptions,
-  table: Table,
-): Promise<void> =>
-  withCalls(context, "read", (call) => printPages(context, (position) => read(call, position), page, table));
 
 /**
  * Prints a list page by page. JSON and CSV are printed as they are read. A table is printed after all rows were read,

@@ -17,14 +17,11 @@ let stop: (() => Promise<void>) | undefined;
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/**
- * Whether a file of the run may use a PostgreSQL. A word of the command line that names no file, such as the value of
- * an option, adds files at most.
- */
+/** Whether a file of the run may use a PostgreSQL. Vitest's types hide the files that the command line names. */
 async function mayUsePostgres(project: TestProject): Promise<boolean> {
-  const names = process.argv.slice(2).filter((word) => word !== "run" && !word.startsWith("-"));
-  if (names.length === 0) return true;
-  const { testFiles } = await project.globTestFiles(names);
+  const { filenamePattern: names } = project.vitest as { readonly filenamePattern?: string[] };
+  if (names === undefined) return true;
+  const { testFiles } = await project.globTestFiles(names.map((name) => name.replace(/:\d+$/, "")));
   return testFiles.some((file) => suiteOf(relative(ROOT, file), readFileSync(file, "utf8")) !== "unit");
 }
 

@@ -36,10 +36,6 @@ begin
     perform pg_logical_emit_message(false, 'drs', '', true);
     return entry;
   end if;
-  -- At the start of a page the place is behind the header, which is flushed with the next record.
-  if mod(committed - '0/0', current_setting('wal_block_size')::int) = 24 then
-    committed := committed - 24;
-  end if;
   for tried in 1 .. 100 loop
     if pg_current_wal_flush_lsn() >= committed then
       return entry;

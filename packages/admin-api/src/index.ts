@@ -1,6 +1,15 @@
 /** The admin API as data, and a client of it. */
 export { type AdminClient, type AdminClientOptions, AdminRequestError, createAdminClient, linesOf } from "./client.ts";
-export { type Permission, PERMISSIONS, type Role, ROLE_NAMES, ROLES, type Scope, scopeOf } from "./permissions.ts";
+export {
+  type Permission,
+  PERMISSIONS,
+  type Role,
+  ROLE_NAMES,
+  ROLES,
+  rolesWith,
+  type Scope,
+  scopeOf,
+} from "./permissions.ts";
 export {
   ADMIN_PROBLEMS,
   type AdminProblem,

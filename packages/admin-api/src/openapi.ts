@@ -1,6 +1,6 @@
 import { Components, pascalCase } from "./components.ts";
 import { ADMIN_PROBLEMS, type AdminProblemCode } from "./problems.ts";
-import { PERMISSIONS, ROLE_NAMES, scopeOf } from "./permissions.ts";
+import { PERMISSIONS, rolesWith } from "./permissions.ts";
 import { BASE_PATH, hasProgress, isBytes, isLines, LINES_TYPE, type Route } from "./route.ts";
 import { ROUTE_IDS, routeOf } from "./routes.ts";
 
@@ -67,7 +67,7 @@ export function adminOpenApiDocument(version: string): Json {
 
 function operation(id: string, route: Route, components: Components): Json {
   const { permission, body } = route;
-  const roles = ROLE_NAMES.filter((role) => scopeOf(permission, [role]) !== undefined);
+  const roles = rolesWith(permission);
   const granted = `Permission \`${permission}\` (${PERMISSIONS[permission].meaning}): ${roles.join(", ")}.`;
   const name = pascalCase(id);
   return {

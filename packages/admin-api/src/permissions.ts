@@ -185,3 +185,7 @@ export function scopeOf(permission: Permission, roles: readonly Role[]): Scope |
     .filter((scope) => scope !== undefined)
     .toSorted((a, b) => SCOPE_WIDTH[b] - SCOPE_WIDTH[a])[0];
 }
+
+/** The roles that have the permission, in any scope. */
+export const rolesWith = (permission: Permission): readonly Role[] =>
+  ROLE_NAMES.filter((role) => scopeOf(permission, [role]) !== undefined);

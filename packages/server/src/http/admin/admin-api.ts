@@ -17,6 +17,7 @@ import {
   type Route,
   ROUTE_IDS,
   type RouteId,
+  rolesWith,
   routeOf,
   scopeOf,
 } from "@device-risk-signals/admin-api";
@@ -337,7 +338,9 @@ function admission({ ports, origin, roleFile }: AdminApiOptions, adminSessions: 
     const scope = scopeOf(permission, caller.roles);
     if (scope === undefined) {
       await auditDenial(caller, id);
-      throw new AdminError("permission-missing", { detail: `No role of the caller has the permission ${permission}.` });
+      const [needed, given] = [rolesWith(permission), caller.roles].map((roles) => roles.join(", "));
+      const detail = `The permission ${permission} needs one of the roles ${needed}. You have: ${given || "none"}.`;
+      throw new AdminError("permission-missing", { detail });
     }
     // guard(drop): a session that was stolen some time ago erases, exports and destroys nothing
     if (routeOf(id).recentSignIn && caller.session) await requireRecent(caller, id);

@@ -49,7 +49,9 @@ describe("a command whose caller lacks the permission", () => {
     const remote = { DRS_ADMIN_URL: listener.url, DRS_ADMIN_TOKEN: await listener.token([roleWithout(command)]) };
     const parameters = FILE_ARGUMENTS[command]?.() ?? REQUIRED[command] ?? [];
     const { code, stdout, stderr } = await runAsGiven(remote, ...command.split(" "), ...parameters);
-    const refusal = expect.stringMatching(/^No role of the caller has the permission [a-z.]+\.\n$/) as string;
+    const refusal = expect.stringMatching(
+      /^The permission [a-z._]+ needs one of the roles [a-z, ]+\. You have: [a-z, ]+\.\n$/,
+    ) as string;
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: refusal });
     const { rows } = await opened.owner.query(
       "select outcome from audit_entry order by at desc, entry_id desc limit 1",

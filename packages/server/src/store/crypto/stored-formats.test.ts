@@ -13,6 +13,7 @@ import { digestOf } from "../../lifecycle/journal/journal.ts";
 import { readLatestEntry, readWatermark } from "../../lifecycle/journal/key-store-watermark.ts";
 import type { EventIdentity } from "../../base/ports.ts";
 import { receiptSigner, verifyReceipt } from "../../lifecycle/receipts/receipt-signer.ts";
+import { decompress } from "./compression.ts";
 import { deriveKey } from "./derive-key.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { versionOfKey } from "./key-encryption.ts";
@@ -39,7 +40,8 @@ interface Vectors {
   readonly sealed: string;
   readonly sealed_copy: string;
   readonly exact_with_tokens: string;
-  readonly sealed_with_tokens: string;
+  /** The version of the dictionary (1), and the compressed text. `npm run train-dictionary` writes it. */
+  readonly compressed_with_tokens: string;
   readonly request_mac: string;
   readonly idempotency_key: string;
   readonly tombstone_name: string;
@@ -124,10 +126,9 @@ test("the stored forms of a sealed payload and of a held copy do not change", as
   expect(copy.toString()).toBe(exact);
 });
 
-test("the stored form of names that are replaced by tokens does not change", async () => {
-  const { event, exact_with_tokens, sealed_with_tokens } = vectors;
-  const opened = await sealer().open(event, { keyId: event.key_id }, hex(sealed_with_tokens));
-  expect(opened.toString()).toBe(exact_with_tokens);
+test("the stored form of names that are replaced by tokens does not change", () => {
+  const [dictionary = 0, ...bytes] = hex(vectors.compressed_with_tokens);
+  expect(decompress({ dictionary, bytes: Buffer.from(bytes) }).toString()).toBe(vectors.exact_with_tokens);
 });
 
 test("the ledger's MAC of a request does not change", () => {

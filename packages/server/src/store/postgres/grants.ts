@@ -40,82 +40,153 @@ const toRoles = (privileges: readonly string[], ...roles: readonly Role[]): Gran
 const APPEND_AND_COUNT = [...APPEND, columns("update", "occurrences")];
 const APPEND_AND_REVOKE = [...APPEND, columns("update", "revoked_at")];
 
-export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
-  schema_migration: toAllRoles(...READ),
-  schema_definition: toAllRoles(...READ),
-  installation: { ...toAllRoles(...READ), drs_service: [...READ, columns("update", "key_check")] },
-  purpose: toAllRoles(...READ),
-  policy: toAllRoles(...READ),
-  purpose_mapping: toAllRoles(...READ),
-  event_partition: toAllRoles(...READ),
-  event: {
-    drs_service: APPEND,
-    drs_ingest: ["insert", columns("select", "purpose, received_at")],
-    drs_admin: [columns("select", "account, purpose, received_at, event_id, action_id, key_id")],
+/**
+ * The tables of each folder. Only this folder changes them, and a wing reads the tables of the wings that it may import.
+ */
+export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> = {
+  "access/approvals": {
+    approval: toRoles(
+      [...READ, columns("insert", APPROVAL_COLUMNS), columns("update", "used_at")],
+      "drs_service",
+      "drs_admin",
+    ),
+    approval_decision: toRoles(
+      [...READ, columns("insert", "approval_id, role, person, decision, decided_at, mac")],
+      "drs_service",
+      "drs_admin",
+    ),
   },
-  idempotency_key: { drs_service: APPEND, drs_ingest: APPEND, drs_admin: READ },
-  session_token: { drs_service: APPEND_AND_REVOKE, drs_ingest: READ, drs_admin: APPEND_AND_REVOKE },
-  action: { drs_service: APPEND_AND_REVOKE, drs_ingest: READ, drs_admin: APPEND_AND_REVOKE },
-  audit_entry: {
-    drs_service: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
-    drs_ingest: [columns("insert", AUDIT_ENTRY_COLUMNS)],
-    drs_admin: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
+  "access/cases": {
+    access_case: toRoles([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),
   },
-  audit_secret: toRoles([...READ, columns("insert", "secret_id, subject")], "drs_service", "drs_admin"),
-  audit_review: toRoles(
-    [...READ, columns("insert", "review_id, entry_id, subject, opened_at, mac")],
-    "drs_service",
-    "drs_admin",
-  ),
-  audit_review_end: toRoles([...READ, columns("insert", "end_id, review_id, mac")], "drs_service", "drs_admin"),
-  // Only the owner's login, which a worker has, extends the log: a row of another login would stop the tree.
-  audit_leaf: toRoles(READ, "drs_service", "drs_admin"),
-  audit_checkpoint: toRoles(READ, "drs_service", "drs_admin"),
-  audit_verification: toRoles(
-    [...READ, columns("insert", "verification_id, requested_by, request, request_mac")],
-    "drs_service",
-    "drs_admin",
-  ),
+  "access/identity": {
+    admin_token: toRoles([...READ, columns("update", "last_used_at, revoked_at")], "drs_service", "drs_admin"),
+    listed_person: toRoles(APPEND, "drs_service", "drs_admin"),
+    admin_session: toRoles([...APPEND, columns("update", "last_used_at, ended_at")], "drs_service", "drs_admin"),
+    sign_in_attempt: toRoles([...APPEND, "delete"], "drs_service", "drs_admin"),
+  },
+  audit: {
+    audit_entry: {
+      drs_service: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
+      drs_ingest: [columns("insert", AUDIT_ENTRY_COLUMNS)],
+      drs_admin: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
+    },
+    audit_secret: toRoles([...READ, columns("insert", "secret_id, subject")], "drs_service", "drs_admin"),
+    audit_review: toRoles(
+      [...READ, columns("insert", "review_id, entry_id, subject, opened_at, mac")],
+      "drs_service",
+      "drs_admin",
+    ),
+    audit_review_end: toRoles([...READ, columns("insert", "end_id, review_id, mac")], "drs_service", "drs_admin"),
+    // Only the owner's login, which a worker has, extends the log: a row of another login would stop the tree.
+    audit_leaf: toRoles(READ, "drs_service", "drs_admin"),
+    audit_checkpoint: toRoles(READ, "drs_service", "drs_admin"),
+    audit_verification: toRoles(
+      [...READ, columns("insert", "verification_id, requested_by, request, request_mac")],
+      "drs_service",
+      "drs_admin",
+    ),
+  },
+  features: {
+    feature_version: toAllRoles(...READ),
+    feature_decision: toAllRoles(...READ),
+    layer: toAllRoles(...READ),
+    feature_partition: toAllRoles(...READ),
+    feature_row: { drs_service: APPEND, drs_admin: [columns("select", FEATURE_KEY)] },
+    extraction_due: {
+      drs_service: [...APPEND, "delete", columns("update", "tries, not_before, purposes, received_at, event_ids")],
+      drs_ingest: ["insert"],
+      drs_admin: READ,
+    },
+    extraction_failure: { drs_service: [...APPEND, "delete"], drs_admin: READ },
+    feature_run: {
+      drs_service: [...APPEND, columns("update", "state, ended_at, next_at")],
+      drs_admin: [...APPEND, columns("update", "state, ended_at")],
+    },
+    feature_chunk: { drs_service: [...APPEND, "update", "delete"], drs_admin: APPEND },
+    feature_tally: { drs_service: APPEND_AND_COUNT, drs_admin: READ },
+    attestation: { drs_service: APPEND, drs_admin: READ },
+    attestation_start: { drs_service: APPEND },
+  },
+  "features/exports": {
+    data_export: toRoles(READ, "drs_service", "drs_admin"),
+    export_subject: toRoles(READ, "drs_service", "drs_admin"),
+    acknowledged_recall: toRoles(READ, "drs_service", "drs_admin"),
+  },
+  "ingest/actions": {
+    action: { drs_service: APPEND_AND_REVOKE, drs_ingest: READ, drs_admin: APPEND_AND_REVOKE },
+  },
+  "ingest/counters": {
+    probe_outcome: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
+    rejection: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
+  },
+  "ingest/drift": {
+    drift: {
+      ...toRoles([...APPEND, "delete", columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
+      drs_admin: READ,
+    },
+    drift_decision: toRoles([...READ, columns("insert", DRIFT_DECISION_COLUMNS)], "drs_service", "drs_admin"),
+  },
+  "ingest/sessions": {
+    session_token: { drs_service: APPEND_AND_REVOKE, drs_ingest: READ, drs_admin: APPEND_AND_REVOKE },
+  },
+  "lifecycle/erasure": {
+    erasure: { ...toAllRoles(...READ), drs_ingest: [columns("select", "sequence, keys")] },
+  },
+  "lifecycle/holds": {
+    legal_hold: { ...toAllRoles(...READ), drs_ingest: [columns("select", "hold_id, later_secrets")] },
+    held_event: {
+      drs_service: APPEND,
+      drs_admin: [columns("select", "account, action_id, event_id, hold_id, erased_by")],
+    },
+    held_feature: { drs_service: APPEND },
+  },
+  "lifecycle/journal": {
+    journal_entry: toAllRoles(...READ),
+  },
+  "lifecycle/recovery": {
+    installation: { ...toAllRoles(...READ), drs_service: [...READ, columns("update", "key_check")] },
+  },
+  "lifecycle/requests": {
+    data_request: toRoles(READ, "drs_service", "drs_admin"),
+  },
+  "lifecycle/restrictions": {
+    restriction: toRoles(READ, "drs_service", "drs_admin"),
+  },
+  "lifecycle/retention": {
+    retention_run: { drs_service: APPEND, drs_admin: READ },
+    retention_effect: {},
+  },
+  purposes: {
+    purpose: toAllRoles(...READ),
+    policy: toAllRoles(...READ),
+    purpose_mapping: toAllRoles(...READ),
+  },
+  "store/accounts": {
+    refused_account: toAllRoles(...READ),
+    account_identity: toRoles([...READ, columns("insert", "account")], "drs_service", "drs_admin"),
+    secret_loss: toAllRoles(...READ),
+    lost_secret: toAllRoles(...READ),
+    account_key: toAllRoles(...READ),
+  },
+  "store/events": {
+    event_partition: toAllRoles(...READ),
+    event: {
+      drs_service: APPEND,
+      drs_ingest: ["insert", columns("select", "purpose, received_at")],
+      drs_admin: [columns("select", "account, purpose, received_at, event_id, action_id, key_id")],
+    },
+    idempotency_key: { drs_service: APPEND, drs_ingest: APPEND, drs_admin: READ },
+    tombstone: { drs_service: APPEND, drs_ingest: READ },
+  },
+  "store/postgres": {
+    schema_migration: toAllRoles(...READ),
+    schema_definition: toAllRoles(...READ),
+  },
+};
+
+const VIEWS: Readonly<Record<string, Grants>> = {
   shown_entry: toRoles(READ, "drs_service", "drs_admin"),
-  drift: {
-    ...toRoles([...APPEND, "delete", columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
-    drs_admin: READ,
-  },
-  drift_decision: toRoles([...READ, columns("insert", DRIFT_DECISION_COLUMNS)], "drs_service", "drs_admin"),
-  probe_outcome: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
-  rejection: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
-  journal_entry: toAllRoles(...READ),
-  erasure: { ...toAllRoles(...READ), drs_ingest: [columns("select", "sequence, keys")] },
-  refused_account: toAllRoles(...READ),
-  account_identity: toRoles([...READ, columns("insert", "account")], "drs_service", "drs_admin"),
-  secret_loss: toAllRoles(...READ),
-  lost_secret: toAllRoles(...READ),
-  account_key: toAllRoles(...READ),
-  tombstone: { drs_service: APPEND, drs_ingest: READ },
-  legal_hold: { ...toAllRoles(...READ), drs_ingest: [columns("select", "hold_id, later_secrets")] },
-  held_event: {
-    drs_service: APPEND,
-    drs_admin: [columns("select", "account, action_id, event_id, hold_id, erased_by")],
-  },
-  restriction: toRoles(READ, "drs_service", "drs_admin"),
-  retention_run: { drs_service: APPEND, drs_admin: READ },
-  retention_effect: {},
-  data_request: toRoles(READ, "drs_service", "drs_admin"),
-  admin_token: toRoles([...READ, columns("update", "last_used_at, revoked_at")], "drs_service", "drs_admin"),
-  listed_person: toRoles(APPEND, "drs_service", "drs_admin"),
-  admin_session: toRoles([...APPEND, columns("update", "last_used_at, ended_at")], "drs_service", "drs_admin"),
-  sign_in_attempt: toRoles([...APPEND, "delete"], "drs_service", "drs_admin"),
-  access_case: toRoles([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),
-  approval: toRoles(
-    [...READ, columns("insert", APPROVAL_COLUMNS), columns("update", "used_at")],
-    "drs_service",
-    "drs_admin",
-  ),
-  approval_decision: toRoles(
-    [...READ, columns("insert", "approval_id, role, person, decision, decided_at, mac")],
-    "drs_service",
-    "drs_admin",
-  ),
   kept_event: { drs_service: READ, drs_admin: [columns("select", ATTRIBUTES)] },
   live_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
   unrestricted_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
@@ -123,34 +194,13 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   readable_event: {},
   event_under_hold: toRoles(READ, "drs_service", "drs_admin"),
   released_copy: { drs_service: READ },
-  feature_version: toAllRoles(...READ),
-  feature_decision: toAllRoles(...READ),
-  layer: toAllRoles(...READ),
-  feature_partition: toAllRoles(...READ),
-  feature_row: { drs_service: APPEND, drs_admin: [columns("select", FEATURE_KEY)] },
-  held_feature: { drs_service: APPEND },
-  extraction_due: {
-    drs_service: [...APPEND, "delete", columns("update", "tries, not_before, purposes, received_at, event_ids")],
-    drs_ingest: ["insert"],
-    drs_admin: READ,
-  },
-  extraction_failure: { drs_service: [...APPEND, "delete"], drs_admin: READ },
-  feature_run: {
-    drs_service: [...APPEND, columns("update", "state, ended_at, next_at")],
-    drs_admin: [...APPEND, columns("update", "state, ended_at")],
-  },
-  feature_chunk: { drs_service: [...APPEND, "update", "delete"], drs_admin: APPEND },
-  feature_tally: { drs_service: APPEND_AND_COUNT, drs_admin: READ },
-  data_export: toRoles(READ, "drs_service", "drs_admin"),
-  export_subject: toRoles(READ, "drs_service", "drs_admin"),
-  acknowledged_recall: toRoles(READ, "drs_service", "drs_admin"),
-  attestation: { drs_service: APPEND, drs_admin: READ },
-  attestation_start: { drs_service: APPEND },
   kept_feature: { drs_service: READ },
   live_feature: { drs_service: READ, drs_admin: [columns("select", FEATURE_ATTRIBUTE_COLUMNS)] },
   unrestricted_feature: { drs_service: READ, drs_admin: [columns("select", FEATURE_ATTRIBUTE_COLUMNS)] },
   partly_expired_partition: toRoles(READ, "drs_service", "drs_admin"),
 };
+
+export const TABLE_GRANTS: Readonly<Record<string, Grants>> = Object.assign({}, ...Object.values(TABLES), VIEWS);
 
 const SERVICE_ONLY = ["drs_service"] as const;
 const INGEST = ["drs_service", "drs_ingest"] as const;

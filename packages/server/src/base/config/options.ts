@@ -111,7 +111,7 @@ export interface Settings {
     readonly keyFile?: string;
     /** How long audit entries are kept: `drs audit prune` deletes older ones. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Default: `63072000000`, which is `730d`. Variable: `DRS_AUDIT_RETENTION`. */
     readonly retentionMs?: number;
-    /** How long reasons and details of audit entries about an account remain readable after its erasure, and how long ended cases are kept. Must be a whole number of milliseconds from 0 to 315360000000 (3650d). Default: `15552000000`, which is `180d`. Variable: `DRS_AUDIT_REASON_RETENTION`. */
+    /** How long reasons and details of audit entries about an account remain readable after its erasure, and how long other texts of operators are kept, such as those of ended cases. Must be a whole number of milliseconds from 0 to 315360000000 (3650d). Default: `15552000000`, which is `180d`. Variable: `DRS_AUDIT_REASON_RETENTION`. */
     readonly reasonRetentionMs?: number;
   };
   /** JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s. Must be a path. Variable: `DRS_ADOPTED_FIELDS_FILE`. */

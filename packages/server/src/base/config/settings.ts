@@ -346,7 +346,7 @@ export const SETTINGS = {
     "DRS_AUDIT_REASON_RETENTION",
     durationWithin("0s", "3650d"),
     "180d",
-    "How long reasons and details of audit entries about an account remain readable after its erasure, and how long ended cases are kept.",
+    "How long reasons and details of audit entries about an account remain readable after its erasure, and how long other texts of operators are kept, such as those of ended cases.",
   ),
   "retention.keyBackupMs": optional(
     "DRS_KEY_BACKUP_RETENTION",

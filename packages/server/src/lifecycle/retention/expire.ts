@@ -53,7 +53,7 @@ export interface ExpiryOptions {
   readonly heldDestructionDelay: number;
   /**
    * Time in milliseconds for which reasons in the audit are readable after the erasure of their account, and for which
-   * ended cases are kept.
+   * other texts of operators are kept, such as those of ended cases.
    */
   readonly auditReasonRetention: number;
   readonly journal: ErasureJournal | undefined;
@@ -84,8 +84,10 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "destroy secrets of features", run: () => destroyFeatureSecrets(connection, options) },
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
-    { name: "delete expired counts", run: () => deleteCounts(connection, options) },
-    { name: "delete ended cases", run: () => deleteCases(connection, options) },
+    ...DELETIONS.map(({ name, call, period }) => ({
+      name,
+      run: () => deleteAfter(connection, call, options[period], options.signal),
+    })),
     { name: "delete expired sessions", run: () => deleteSessions(connection, options) },
     { name: "destroy audit secrets of erased accounts", run: () => destroyReasons(connection, options) },
     { name: "reset the lock time-out", run: () => connection.query("reset lock_timeout") },
@@ -137,14 +139,14 @@ const DELETE_IDEMPOTENCY_KEYS = sql(
   ["uuid", "interval", "int4"],
   { done: "int8" },
 );
-const DELETE_EXPIRED_TOMBSTONES = sql("select delete_expired_tombstones($1, $2) as done", ["interval", "int4"], {
-  done: "int8",
-});
-const DELETE_ENDED_CASES = sql("select delete_ended_cases($1, $2) as done", ["interval", "int4"], { done: "int8" });
+const deletion = (name: string) => sql(`select ${name}($1, $2) as done`, ["interval", "int4"], { done: "int8" });
+/** Rows that are deleted when a period is over. */
+const DELETIONS = [
+  { name: "delete expired counts", call: deletion("delete_expired_counts"), period: "countRetention" },
+  { name: "delete ended cases", call: deletion("delete_ended_cases"), period: "auditReasonRetention" },
+] as const;
+const DELETE_EXPIRED_TOMBSTONES = deletion("delete_expired_tombstones");
 const DELETE_EXPIRED_SESSIONS = sql("select delete_expired_sessions($1) as done", ["int4"], { done: "int8" });
-const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done", ["interval", "int4"], {
-  done: "int8",
-});
 
 /**
  * Repeats a call until no rows are left, a lock is not available, the signal is aborted, or another session waits for
@@ -364,18 +366,16 @@ async function deleteIdempotencyKeys(
     await inBatches(executor, () => query(executor, DELETE_IDEMPOTENCY_KEYS, [partition_id, window, BATCH]), signal);
   }
   await renewHeldTombstones(executor, pseudonymizer, window);
-  await inBatches(executor, () => query(executor, DELETE_EXPIRED_TOMBSTONES, [window, BATCH]), signal);
+  await deleteAfter(executor, DELETE_EXPIRED_TOMBSTONES, replayWindow, signal);
 }
 
-async function deleteCounts(executor: Executor, { countRetention, signal }: ExpiryOptions): Promise<void> {
-  const retention = `${countRetention} milliseconds`;
-  await inBatches(executor, () => query(executor, DELETE_EXPIRED_COUNTS, [retention, BATCH]), signal);
-}
-
-async function deleteCases(executor: Executor, { auditReasonRetention, signal }: ExpiryOptions): Promise<void> {
-  const retention = `${auditReasonRetention} milliseconds`;
-  await inBatches(executor, () => query(executor, DELETE_ENDED_CASES, [retention, BATCH]), signal);
-}
+/** @param period in milliseconds. */
+const deleteAfter = (
+  executor: Executor,
+  call: typeof DELETE_EXPIRED_TOMBSTONES,
+  period: number,
+  signal: AbortSignal | undefined,
+): Promise<void> => inBatches(executor, () => query(executor, call, [`${period} milliseconds`, BATCH]), signal);
 
 const deleteSessions = (executor: Executor, { signal }: ExpiryOptions): Promise<void> =>
   inBatches(executor, () => query(executor, DELETE_EXPIRED_SESSIONS, [BATCH]), signal);

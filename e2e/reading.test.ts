@@ -3,9 +3,10 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type Route, ROUTE_IDS, routeOf } from "@device-risk-signals/admin-api";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runWithBreakGlass, commandsOfInstallation, objects, type Printed, REQUIRED } from "./support/command.ts";
+import { argumentsOf, runWithBreakGlass, commandsOfInstallation, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, replaceDatabase, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 import { databaseName } from "./support/database-copy.ts";
@@ -91,7 +92,7 @@ describe("on an outdated schema", () => {
   /** Commands that work on an outdated schema. */
   const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify", "login", "logout"]);
   const commands = commandsOfInstallation().filter((name) => !WITHOUT_SCHEMA.has(name));
-  const lines = [...commands.map((name) => [...name.split(" "), ...(REQUIRED[name] ?? [])]), ["serve", "--no-migrate"]];
+  const lines = [...commands.map((name) => [...name.split(" "), ...argumentsOf(name)]), ["serve", "--no-migrate"]];
 
   /** What commands print that also need no schema. */
   const OUTPUTS: Readonly<Record<string, RegExp>> = {
@@ -315,72 +316,35 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     await home?.remove();
   });
 
-  /** Commands that only read, each with the arguments of one or more calls. */
-  const reading = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
-    "token list": [[], ["--account", "stays"]],
-    "admin-token list": [[]],
-    "session list": [[]],
-    "approval list": [[]],
-    "approval show": [[approval]],
-    "action list": [[]],
-    "audit list": [["--limit", "0"]],
-    "case list": [[]],
-    "review list": [[]],
-    "drift list": [[], ["--all"]],
-    "drift show": [["fonts.novel"]],
-    "drift overlay": [[]],
-    "feature layers": [[]],
-    "feature decisions": [[]],
-    "feature attestation list": [[]],
-    "export list": [[]],
-    "feature backfill status": [[]],
-    "outcome list": [["--limit", "0"]],
-    "rejection list": [[]],
-    "purpose list": [[]],
-    "purpose record": [[]],
-    "retention status": [[]],
-    "hold list": [[]],
-    "restriction list": [[], ["--account", "stays"]],
-    "erase plan": [
-      ["--account", "stays"],
-      ["--account", "former"],
-    ],
-    "erase list": [[], ["--account", "former"]],
-    "receipt key": [[]],
-    "receipt get": [[receipt]],
-    "key list": [[]],
-  });
+  /** The route of a command whose name is that of the audited operation. The lists below add the other commands. */
+  const routes = new Map<string, Route>(
+    ROUTE_IDS.map((id) => [routeOf(id).operation.replaceAll(".", " "), routeOf(id)]),
+  );
+  const commandsWith = (access: Route["access"]): readonly string[] =>
+    commandsOfInstallation().filter((name) => routes.get(name)?.access === access && !ON_A_STANDBY.has(name));
+
+  /** The arguments of one or more calls of commands that only read, if they differ from correct usage. */
+  const callsOf = (name: string): readonly (readonly string[])[] =>
+    ({
+      "token list": [[], ["--account", "stays"]],
+      "approval show": [[approval]],
+      "audit list": [["--limit", "0"]],
+      "drift list": [[], ["--all"]],
+      "drift show": [["fonts.novel"]],
+      "outcome list": [["--limit", "0"]],
+      "restriction list": [[], ["--account", "stays"]],
+      "erase plan": [
+        ["--account", "stays"],
+        ["--account", "former"],
+      ],
+      "erase list": [[], ["--account", "former"]],
+      "receipt get": [[receipt]],
+    })[name] ?? [argumentsOf(name)];
   const DRY_RUNS: readonly (readonly string[])[] = [
     ["erase", "run", "--account", "stays", ...WHY, "--dry-run"],
     ["retention", "run", "--dry-run"],
     ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
     ["key", "rotate", "--dry-run"],
-  ];
-  /** Dry runs that make the change in a transaction and roll it back. */
-  const DRY_RUNS_OF_CHANGES = [
-    "hold add",
-    "hold review",
-    "hold lift",
-    "request add",
-    "request extend",
-    "request close",
-    "restriction add",
-    "restriction lift",
-  ];
-  const AUDITED = [
-    "audit review",
-    "event list",
-    "event get",
-    "event compare",
-    "event show",
-    "event timeline",
-    "request list",
-    "account export",
-    "feature get",
-    "feature explain",
-    "feature verify",
-    "feature attestation verify",
-    "feature compare",
   ];
   /** Other commands that a read-only standby does not reject. */
   const ON_A_STANDBY = new Set([
@@ -400,10 +364,23 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "logout",
   ]);
 
+  const READING = [...commandsWith("read"), "feature attestation list", "feature backfill status"];
+  const AUDITED = [
+    ...commandsWith("audited-read"),
+    "audit review",
+    "event get",
+    "event show",
+    "feature get",
+    "feature attestation verify",
+  ];
+  /** Dry runs that only read, or that read a file first. */
+  const READING_DRY_RUNS = /^(?:key|feature|erase) /;
+  const DRY_RUNS_OF_CHANGES = commandsOfInstallation().filter(
+    (name) => "dry_run" in (routes.get(name)?.body?.properties ?? {}) && !READING_DRY_RUNS.test(name),
+  );
+
   test("every command that only reads prints what it prints on the primary", async () => {
-    const calls = Object.entries(reading()).flatMap(([name, many]) =>
-      many.map((args) => [...name.split(" "), ...args]),
-    );
+    const calls = READING.flatMap((name) => callsOf(name).map((args) => [...name.split(" "), ...args]));
     for (const args of [...calls, ...DRY_RUNS].map((call) => [...call, "--json"])) {
       const expected = await runWithBreakGlass(primary, ...args);
       expect(expected, args.join(" ")).toMatchObject({ code: 0, stderr: "" });
@@ -420,10 +397,10 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   });
 
   test("audited reads and changes exit with code 1 and name the primary", async () => {
-    const others = commandsOfInstallation().filter((name) => !(name in reading()) && !ON_A_STANDBY.has(name));
+    const others = commandsOfInstallation().filter((name) => !READING.includes(name) && !ON_A_STANDBY.has(name));
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {
-      const args = name === "event get" ? [event?.eventId ?? ""] : (REQUIRED[name] ?? []);
+      const args = name === "event get" ? [event?.eventId ?? ""] : argumentsOf(name);
       const { code, stdout, stderr } = await runWithBreakGlass(standby, ...name.split(" "), ...args);
       expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });
       const why = AUDITED.includes(name) ? "Reads are audited, and the audit is on the primary" : "Only the primary";
@@ -441,7 +418,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
       const { code, stdout, stderr } = await runWithBreakGlass(
         standby,
         ...name.split(" "),
-        ...(REQUIRED[name] ?? []),
+        ...argumentsOf(name),
         "--dry-run",
       );
       expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BASE_PATH, isBytes, isLines, type Route, ROUTES } from "@device-risk-signals/admin-api";
-import { commandsOfInstallation, REQUIRED, runAsGiven } from "../support/command.ts";
+import { argumentsOf, commandsOfInstallation, runAsGiven } from "../support/command.ts";
 
 const ESC = "\u001b";
 /** Text that a client may send: a formula, escape sequences, direction marks, line breaks and an unpaired surrogate. */
@@ -103,7 +103,7 @@ test("each command that calls the admin API escapes hostile texts of the answer,
   const silent: string[] = [];
   for (const name of commandsOfInstallation()) {
     if (["serve", "login", "logout"].includes(name)) continue;
-    const args = [...name.split(" "), ...(REQUIRED[name] ?? []), ...(name === "purpose apply" ? ["--yes"] : [])];
+    const args = [...name.split(" "), ...argumentsOf(name)];
     const printed = [
       await runAsGiven(remote, ...args),
       await runAsGiven(remote, ...args, "--json"),

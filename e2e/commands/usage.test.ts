@@ -3,12 +3,12 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
+  argumentsOf,
   commandsOfInstallation,
   runWithBreakGlass,
   everyCommand,
   leafCommands,
   type Printed,
-  REQUIRED,
 } from "../support/command.ts";
 import { CommandScene } from "../support/command-scene.ts";
 import { runDrs } from "../support/server.ts";
@@ -179,7 +179,7 @@ describe("the command drs", () => {
     "exits with a message if there is no database: %s",
     async (name, path) => {
       const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
-      const { code, stdout, stderr } = await runWithBreakGlass(away, ...path, ...(REQUIRED[name] ?? []));
+      const { code, stdout, stderr } = await runWithBreakGlass(away, ...path, ...argumentsOf(name));
       // The doctor also tries what needs no database.
       expect({ code, stdout }).toEqual({ code: 1, stdout: name === "doctor" ? expect.stringContaining("FAIL") : "" });
       expect(stderr).toBe(
@@ -192,7 +192,7 @@ describe("the command drs", () => {
   test("reports every problem of an invalid configuration, in every command", async () => {
     const broken = { DRS_PORT: "x", DRS_PROT: "1", DRS_KEY_ENCRYPTION_KEY: "hunter2" };
     for (const path of [...leaves, ["config"]]) {
-      const { code, stdout, stderr } = await runWithBreakGlass(broken, ...path, ...(REQUIRED[path.join(" ")] ?? []));
+      const { code, stdout, stderr } = await runWithBreakGlass(broken, ...path, ...argumentsOf(path.join(" ")));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       for (const name of Object.keys(broken)) expect(stderr, path.join(" ")).toContain(name);
       expect(stderr).not.toContain("hunter2");

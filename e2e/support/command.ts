@@ -5,7 +5,7 @@ import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { clockOf } from "./test-clock.ts";
 
-type Program = Pick<Awaited<ReturnType<typeof createProgram>>, "commands" | "name" | "options">;
+type Program = Pick<Awaited<ReturnType<typeof createProgram>>, "commands" | "name" | "options" | "registeredArguments">;
 
 export interface Printed {
   readonly code: number;
@@ -72,13 +72,18 @@ export function withBreakGlass(
   args: readonly string[],
 ): readonly string[] {
   if (environment["DRS_DATABASE_URL"] === undefined || environment["DRS_ADMIN_URL"] !== undefined) return args;
+  return commandOf(args).options.some(({ long }) => long === "--break-glass") ? [...args, "--break-glass"] : args;
+}
+
+/** The command that the first words name. */
+function commandOf(words: readonly string[]): Program {
   let command = program;
-  for (const word of args) {
+  for (const word of words) {
     const inner = command.commands.find((one) => one.name() === word);
     if (!inner) break;
     command = inner;
   }
-  return command.options.some(({ long }) => long === "--break-glass") ? [...args, "--break-glass"] : args;
+  return command;
 }
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
@@ -86,88 +91,72 @@ const NO_ID = "019a0000-0000-7000-8000-000000000000";
 /** Arguments of a read for a legal claim, which also shows restricted events, and erased events that a hold keeps. */
 export const PRIVACY = ["--include-restricted", "--reason", "a legal claim"] as const;
 
-/** Arguments with which each command is correct usage. The other commands of an installation need none. */
-export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
-  "token issue": ["--account", "a"],
-  "token revoke": [NO_ID],
-  "action register": ["--account", "a", "--type", "t"],
-  "action revoke": ["act_1", "--account", "a"],
-  "event get": [NO_ID],
-  "event show": [NO_ID, "--reason", "request 17"],
-  "event compare": [NO_ID, NO_ID, "--reason", "request 17"],
-  "event timeline": ["--account", "a", "--idempotency-key", "k"],
-  "case open": ["--account", "a", "--category", "dispute", "--reason", "request 17"],
-  "case close": [NO_ID],
+/** A value for each argument and required option, except ids and choices. `package.json` is also the path of a field. */
+const VALUES: Readonly<Record<string, string>> = {
+  account: "a",
+  "action-id": "act_1",
+  after: "found@2",
+  approver: "x",
+  before: "found@1",
+  case: NO_ID,
+  clock: "known",
+  entry: "1",
+  event: NO_ID,
+  expires: "2999-01-31",
+  feature: "found@1",
+  features: "found@1",
+  file: "docs/privacy/purposes.yaml",
+  "idempotency-key": "k",
+  "informed-on": "2026-01-31",
+  labels: "package.json",
+  out: "/nowhere/export.parquet",
+  path: "package.json",
+  person: "a",
+  "public-key": "key.pem",
+  purpose: "default",
+  reason: "request 17",
+  recipient: "x",
+  review: "2999-01-31",
+  role: "auditor",
+  type: "t",
+  version: "0123456789abcdef",
+};
+
+/** What commands need in addition to their required arguments and options. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  "event show": ["--reason", "request 17"],
+  "event compare": ["--reason", "request 17"],
+  "case open": ["--account", "a"],
   "erase plan": ["--account", "a"],
-  "erase run": ["--account", "a", "--reason", "request 17", "--yes"],
-  "erase accept-loss": ["--entry", "1", "--reason", "the disk failed", "--yes"],
-  "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
-  "receipt get": [NO_ID],
-  "approval show": [NO_ID],
-  "approval approve": [NO_ID],
-  "approval deny": [NO_ID],
-  "approval withdraw": [NO_ID],
-  "admin-token issue": ["--person", "a", "--role", "auditor"],
+  "erase run": ["--account", "a"],
   "admin-token revoke": [NO_ID],
   "session revoke": [NO_ID],
-  "key destroy": ["0123456789abcdef"],
-  "key accept-loss": ["--reason", "no copy has them"],
-  "request add": ["--account", "a", "--kind", "erasure"],
-  "request extend": [NO_ID, "--reason", "request 17"],
-  "request close": [NO_ID, "--outcome", "refused", "--reason", "request 17"],
-  "account export": ["--account", "a", "--out", "/nowhere/export", "--reason", "request 17"],
-  "hold add": ["--account", "a", "--reason", "request 17", "--approver", "x", "--review", "2999-01-31"],
-  "hold review": [NO_ID, "--review", "2999-01-31", "--approver", "x"],
-  "hold lift": [NO_ID, "--reason", "request 17", "--yes"],
-  "restriction add": ["--account", "a", "--article", "18", "--reason", "request 17", "--approver", "x"],
-  "restriction lift": [NO_ID, "--informed-on", "2026-01-31", "--reason", "request 17", "--yes"],
-  "audit export": ["--out", "/nowhere/audit.ndjson"],
-  "audit proof": [NO_ID],
-  "audit prune": ["--yes"],
-  "audit epoch": ["--reason", "request 17"],
-  "review open": [NO_ID, "--reason", "request 17"],
-  "review close": [NO_ID, "--reason", "request 17"],
-  "purpose apply": ["docs/privacy/purposes.yaml"],
-  "drift show": ["fonts.novel"],
-  "drift accept": ["fonts.novel", "--type", "boolean", "--sensitivity", "low", "--reason", "review 17"],
-  "drift classify": ["fonts.novel", "--sensitivity", "low", "--reason", "review 17"],
-  "drift ignore": ["fonts.novel", "--reason", "review 17"],
-  "drift reject": ["fonts.novel", "--reason", "review 17"],
-  "feature propose": ["package.json", "--reason", "review 17"],
-  "feature equivalent": ["package.json", "--reason", "review 17"],
-  "feature adopt": ["found@1", "--purpose", "default", "--reason", "review 17"],
-  "feature retire": ["found@1", "--purpose", "default", "--reason", "review 17"],
-  "feature backfill start": ["--purpose", "default", "--reason", "review 17"],
-  "feature backfill pause": [NO_ID],
-  "feature backfill resume": [NO_ID],
-  "feature backfill cancel": [NO_ID],
+  "hold add": ["--account", "a"],
+  "restriction add": ["--approver", "x"],
   "feature get": ["--event", NO_ID],
-  "feature explain": [NO_ID, "found@1"],
   "feature verify": [NO_ID],
-  "feature compare": ["found@1", "found@2", "--purpose", "default", "--all"],
-  "export run": [
-    "--labels=package.json",
-    "--features=found@1",
-    "--purpose=default",
-    "--clock=known",
-    "--recipient=x",
-    "--reason=model 17",
-    "--expires=2999-01-31",
-    "--out=/nowhere/export.parquet",
-  ],
-  "export raw": [
-    "--case",
-    NO_ID,
-    "--account=a",
-    "--recipient=x",
-    "--expires=2999-01-31",
-    "--out=/nowhere/events.ndjson",
-  ],
-  "export verify": ["/nowhere/export.parquet"],
-  "export repeat": [NO_ID, "--labels", "package.json", "--reason", "model 17", "--out", "/nowhere/export.parquet"],
-  "export recall": [NO_ID],
-  "export acknowledge": [NO_ID, "--reason", "a letter"],
+  "feature compare": ["--all"],
+  "export raw": ["--account", "a"],
 };
+
+function valueOf(name: string, [choice]: readonly string[] = []): string {
+  const value = choice ?? VALUES[name] ?? (/(?:^|-)id$/.test(name) ? NO_ID : undefined);
+  if (value === undefined) throw new Error(`give ${name} a value in VALUES of e2e/support/command.ts`);
+  return value;
+}
+
+/** Arguments with which a command is correct usage, and does not ask. */
+export function argumentsOf(name: string): readonly string[] {
+  const { registeredArguments, options } = commandOf(name.split(" "));
+  return [
+    ...registeredArguments.filter(({ required }) => required).map((one) => valueOf(one.name(), one.argChoices)),
+    ...options
+      .filter(({ mandatory }) => mandatory)
+      .flatMap((one) => [one.long ?? "", valueOf(one.name(), one.argChoices)]),
+    ...(ALSO[name] ?? []),
+    ...(options.some(({ long }) => long === "--yes") ? ["--yes"] : []),
+  ];
+}
 
 /** The names of all commands, without groups such as `erase`. */
 export function leafCommands(): readonly string[] {

@@ -49,7 +49,8 @@ describe.each(Object.entries(SHELLS))("the script of drs completion %s", (shell,
       const script = await scriptOf(shell);
       const propose = (...words: readonly string[]): string[] => complete(script, ["drs", ...words]).toSorted();
       expect(propose("ho")).toEqual(["hold"]);
-      expect(propose("hold", "")).toEqual(["add", "lift", "list", "review"]);
+      const ofHold = everyCommand().flatMap(([group, name]) => (group === "hold" && name !== undefined ? [name] : []));
+      expect(propose("hold", "")).toEqual(ofHold.toSorted());
       expect(propose("hold", "list", "--w")).toEqual(["--wide"]);
       expect(propose("hold", "list", "-o", "")).toEqual(["csv", "json", "table"]);
       expect(propose("case", "open", "--account", "hold", "--cat")).toEqual(["--category"]);

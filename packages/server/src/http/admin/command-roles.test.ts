@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Role } from "@device-risk-signals/admin-api";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../../features/src/bundle.fixture.ts";
-import { commandsOfInstallation, REQUIRED, runAsGiven } from "../../../../../e2e/support/command.ts";
+import { argumentsOf, commandsOfInstallation, runAsGiven } from "../../../../../e2e/support/command.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
@@ -47,7 +47,7 @@ it("the commands are those of features, drift and exports", () => {
 describe("a command whose caller lacks the permission", () => {
   it.each(commands)("is refused with the name of the permission, and audited: %s", async (command) => {
     const remote = { DRS_ADMIN_URL: listener.url, DRS_ADMIN_TOKEN: await listener.token([roleWithout(command)]) };
-    const parameters = FILE_ARGUMENTS[command]?.() ?? REQUIRED[command] ?? [];
+    const parameters = FILE_ARGUMENTS[command]?.() ?? argumentsOf(command);
     const { code, stdout, stderr } = await runAsGiven(remote, ...command.split(" "), ...parameters);
     const refusal = expect.stringMatching(
       /^The permission [a-z._]+ needs one of the roles [a-z, ]+\. You have: [a-z, ]+\.\n$/,

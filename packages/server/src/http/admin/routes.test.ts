@@ -1,6 +1,14 @@
 /** Tests of every route of the admin API with every role and without credentials, and of the pages of lists. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Role, ROLE_NAMES, ROUTE_IDS, type RouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
+import {
+  type Role,
+  ROLE_NAMES,
+  type Route,
+  ROUTE_IDS,
+  type RouteId,
+  routeOf,
+  scopeOf,
+} from "@device-risk-signals/admin-api";
 import { requestOf } from "@device-risk-signals/admin-api/client";
 import { bundleOf } from "../../../../features/src/bundle.fixture.ts";
 import { send } from "../../../../../e2e/support/client.ts";
@@ -37,130 +45,73 @@ const POLICY = JSON.stringify({
   actions: {},
   unmapped: "default",
 });
-/** An input for each route. If the caller has the permission, the answer is a success, 404 or 409. */
-const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
-  readSession: {},
-  signOut: {},
-  listSessions: {},
-  revokeSession: { session_id: NO_ID },
-  revokeSessionsOf: { person: "no-one" },
-  readHealth: {},
-  readConfiguration: {},
-  listEvents: {},
-  readEvent: { event_id: setUp.event.eventId },
-  readObservations: { event_id: setUp.event.eventId, reason: "dispute 4711", category: "dispute" },
-  compareEvents: {
-    event_id: setUp.event.eventId,
-    other_event_id: setUp.event.eventId,
-    reason: "dispute 4711",
-    category: "dispute",
-  },
-  readExactEvent: { event_id: setUp.event.eventId, reason: "dispute 4711", category: "dispute" },
-  openCase: { account: "customer-1", reason: "dispute 4711", category: "dispute" },
-  listCases: {},
-  closeCase: { case_id: NO_ID },
-  listApprovals: {},
-  readApproval: { approval_id: NO_ID },
-  approve: { approval_id: NO_ID },
-  withdrawApproval: { approval_id: NO_ID },
-  deny: { approval_id: NO_ID },
-  listAudit: {},
-  reviewReads: {},
-  exportAudit: {},
-  readProof: { entry_id: NO_ID },
-  signCheckpoint: {},
-  readAuditKey: {},
-  startVerification: {},
-  readVerification: { verification_id: NO_ID },
-  listReviews: {},
-  openReview: { entry_id: NO_ID, reason: "review 4711" },
-  closeReview: { review_id: NO_ID, reason: "review 4711" },
-  listAdminTokens: {},
-  issueAdminToken: { person: "j.doe", roles: ["auditor"], ttl_ms: 1_000 },
-  revokeAdminToken: { token_id: NO_ID },
-  revokeAdminTokensOf: { person: "no-one" },
-  listTokens: {},
-  issueToken: { account: "customer-1", ttl_ms: 1_000 },
-  revokeToken: { token_id: NO_ID },
-  listActions: {},
-  registerAction: { account: "customer-1", action_type: "payment", ttl_ms: 1_000 },
-  revokeAction: { account: "customer-1", action_id: "act_1" },
-  listPurposes: {},
-  readProcessingRecord: {},
-  applyPolicy: { policy: POLICY, dry_run: true },
-  listDrift: {},
-  readDrift: { path: "fonts.novel" },
-  readOverlay: {},
-  acceptDrift: { path: "fonts.novel", type: "boolean", sensitivity: "low", reason: "review 4711" },
-  classifyDrift: { path: "fonts.novel", sensitivity: "low", reason: "review 4711" },
-  ignoreDrift: { path: "fonts.novel", reason: "review 4711" },
-  rejectDrift: { path: "fonts.novel", reason: "review 4711" },
-  proposeFeatures: { bundles: [bundleOf("({ su }) => su.value ?? null")], reason: "review 4711", dry_run: true },
-  recordEquivalence: { bundles: [bundleOf("({ su }) => su.value ?? null")], reason: "review 4711", dry_run: true },
-  adoptFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },
-  retireFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },
-  listFeatureDecisions: {},
-  readLayers: {},
-  startBackfill: { purpose: "default", reason: "review 4711" },
-  listBackfills: {},
-  pauseBackfill: { run_id: NO_ID },
-  resumeBackfill: { run_id: NO_ID },
-  cancelBackfill: { run_id: NO_ID },
-  readFeatures: { event_id: setUp.event.eventId },
-  explainFeature: { event_id: setUp.event.eventId, feature: "none" },
-  verifyFeatures: { event_id: setUp.event.eventId },
-  listAttestations: {},
-  verifyAttestations: {},
-  compareFeatures: { before: "none@1", after: "none@2", purpose: "default" },
-  exportFeatures: {
-    labels: { format: "csv", text: "account,label_time,label\n" },
-    features: ["none@1"],
-    purpose: "default",
-    clock: "known",
-    format: "csv",
-    recipient: "x",
-    reason: "model 4711",
-    expires_on: "2999-01-31",
-  },
-  repeatExport: { export_id: NO_ID, labels: { format: "csv", text: "account\n" }, reason: "model 4711" },
-  exportEvents: { case_id: investigated, account: "customer-1", recipient: "x", expires_on: "2999-01-31" },
-  listExports: {},
-  readExport: { export_id: NO_ID },
-  readRecalls: { export_id: NO_ID },
-  acknowledgeRecalls: { export_id: NO_ID, reason: "a letter" },
-  listOutcomes: {},
-  listRejections: {},
-  readTimeline: { account: "customer-1", idempotency_key: setUp.event.idempotencyKey },
-  listHolds: {},
-  addHold: { event_id: NO_ID, reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" },
-  reviewHold: { hold_id: NO_ID, approver: "J. Doe", review_on: "2999-01-31" },
-  liftHold: { hold_id: NO_ID, reason: "dispute 4711" },
-  listRestrictions: {},
-  addRestriction: { account: "unknown", article: 18, reason: "dispute 4711", approver: "J. Doe" },
-  liftRestriction: { restriction_id: NO_ID, informed_on: "2026-01-31", reason: "dispute 4711" },
-  readReceiptKey: {},
-  readReceipt: { id: NO_ID },
-  readOverdue: {},
-  runRetention: {},
-  readRetention: {},
-  listRequests: {},
-  addRequest: { account: "customer-1", kind: "access" },
-  extendRequest: { request_id: NO_ID, reason: "many at once" },
-  closeRequest: { request_id: NO_ID, outcome: "refused", reason: "no such person" },
-  exportAccount: { account: "customer-1", reason: "request 17", request_id: NO_ID },
-  listErasures: {},
-  planErasure: { account: "customer-1" },
-  runErasure: { account: "customer-1", reason: "request 17", dry_run: true },
-  acceptJournalLoss: { entry: 1, reason: "no copy has it" },
-  listKeys: {},
-  rotateKeys: {},
-  destroyKey: { version: "none" },
-  acceptKeyLoss: { reason: "no copy has them" },
+/** Values of required members, by name, unless any value of the schema has the same effect. */
+const values = (): Readonly<Record<string, unknown>> => ({
+  account: "customer-1",
+  after: "none@2",
+  before: "none@1",
+  bundles: [bundleOf("({ su }) => su.value ?? null")],
+  event_id: setUp.event.eventId,
+  feature: "none",
+  features: ["none@1"],
+  idempotency_key: setUp.event.idempotencyKey,
+  informed_on: "2026-01-31",
+  labels: { format: "csv", text: "account,label_time,label\n" },
+  other_event_id: setUp.event.eventId,
+  path: "fonts.novel",
+  policy: POLICY,
+  purpose: "default",
+  reason: "dispute 4711",
+  roles: ["auditor"],
 });
+
+const READ_OF_OBSERVATIONS = { reason: "dispute 4711", category: "dispute" };
+
+/** What a route needs in addition to its required members. */
+const also = (): Readonly<Partial<Record<RouteId, Record<string, unknown>>>> => ({
+  readObservations: READ_OF_OBSERVATIONS,
+  compareEvents: READ_OF_OBSERVATIONS,
+  readExactEvent: READ_OF_OBSERVATIONS,
+  openCase: { account: "customer-1" },
+  applyPolicy: { dry_run: true },
+  proposeFeatures: { dry_run: true },
+  recordEquivalence: { dry_run: true },
+  readFeatures: { event_id: setUp.event.eventId },
+  verifyFeatures: { event_id: setUp.event.eventId },
+  exportFeatures: { clock: "known" },
+  exportEvents: { case_id: investigated, account: "customer-1" },
+  addHold: { event_id: NO_ID },
+  addRestriction: { account: "unknown", approver: "J. Doe" },
+  exportAccount: { request_id: NO_ID },
+  planErasure: { account: "customer-1" },
+  runErasure: { account: "customer-1", dry_run: true },
+});
+
+function valueOf({ enum: words, minimum, pattern, format }: Shape): unknown {
+  if (words || minimum !== undefined) return words?.[0] ?? minimum;
+  if (format === "date") return "2999-01-31";
+  return pattern?.includes("{12}") ? NO_ID : "unknown";
+}
+
+interface Shape {
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+/** An input of the route. If the caller has the permission, the answer is a success, 404 or 409. */
+function inputOf(id: RouteId): Record<string, unknown> {
+  const { params, query, body }: Route = routeOf(id);
+  const required = [params, query, body].flatMap((part) =>
+    (part?.required ?? []).map((name) => [name, values()[name] ?? valueOf(part?.properties[name] as Shape)]),
+  );
+  return { ...Object.fromEntries(required), ...also()[id] };
+}
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {
   const route = routeOf(id);
-  const { target, body } = requestOf(route, inputs()[id]);
+  const { target, body } = requestOf(route, inputOf(id));
   const headers = { Authorization: authorization, ...(body !== undefined && { "Content-Type": "application/json" }) };
   const reply = await send({ url: listener.url, method: route.method, path: target, headers, ...(body && { body }) });
   return reply.status;
@@ -188,7 +139,7 @@ describe("every route of the admin API", () => {
   });
 
   it.each(ROUTE_IDS)("%s names its methods in the answer to another method", async (id) => {
-    const { target } = requestOf(routeOf(id), inputs()[id]);
+    const { target } = requestOf(routeOf(id), inputOf(id));
     for (const method of ["HEAD", "PUT"]) {
       const reply = await fetch(new URL(target, listener.url), { method });
       expect(reply.status).toBe(405);

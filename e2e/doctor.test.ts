@@ -66,6 +66,20 @@ describe("drs doctor", () => {
     await setFsync("on");
   });
 
+  test("advises to compress the WAL of an external PostgreSQL, until it is compressed", async () => {
+    const owner = await connectAsOwner(environment);
+    const set = (to: string) =>
+      owner.query(
+        `do $$ begin execute format('alter database %I set wal_compression = ${to}', current_database()); end $$`,
+      );
+    const found = async () => (await drs("doctor")).stdout.split("\n").find((line) => line.includes("WAL: "));
+    await set("off");
+    expect(await found()).toContain("WAL: wal_compression=off: set it to lz4");
+    await set("pglz");
+    expect(await found()).toMatch(/^ok {4}WAL: wal_compression=pglz$/);
+    await owner.end();
+  });
+
   test("reports that the clocks of host and database differ, and exits with code 1", async () => {
     await advanceClock(environment, 60_000);
     expect(await runDrs(environment, ["doctor"])).toMatchObject({ code: 0, stderr: "" });

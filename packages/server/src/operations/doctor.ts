@@ -54,10 +54,20 @@ const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 const EXAMINE_DATABASE = sql(
   `select extract(epoch from wall_clock_time())::float8 * 1000 as now_ms, current_setting('server_version') as version,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login, pg_is_in_recovery() as standby,
+       current_setting('wal_compression') as wal_compression,
        (select usesuper from pg_user where usename = session_user)
          or pg_has_role(session_user, (select tableowner from pg_tables where schemaname = 'drs' and tablename = 'event'), 'member') as owns`,
   [],
-  { now_ms: "float8", version: "text", fsync: "text", commit: "text", login: "name", owns: "bool", standby: "bool" },
+  {
+    now_ms: "float8",
+    version: "text",
+    fsync: "text",
+    commit: "text",
+    login: "name",
+    owns: "bool",
+    standby: "bool",
+    wal_compression: "text",
+  },
 );
 
 /**
@@ -108,6 +118,7 @@ const ALWAYS_POSSIBLE = new Set(["stores", "adopted fields", "identity provider"
 const OF_INSTALLATION = [
   "database",
   "durability",
+  "WAL",
   "privileges",
   "separation",
   "migrations",
@@ -136,6 +147,7 @@ export async function examine(installation: Examined): Promise<readonly Finding[
     ok: row.fsync === "on" && row.commit !== "off",
     detail: `fsync=${row.fsync}, synchronous_commit=${row.commit}${row.fsync === "on" ? "" : ": turn fsync on, or a crash loses answered events"}`,
   });
+  findings.push(walFinding(row.wal_compression, config.embedded));
   findings.push({
     what: "privileges",
     ok: true,
@@ -163,6 +175,14 @@ export async function examine(installation: Examined): Promise<readonly Finding[
     detail: `${describeDuration(difference)} between this host and the database${difference <= MAX_CLOCK_DIFFERENCE_MS ? "" : ": synchronise both (NTP)"}`,
   });
   return findings;
+}
+
+/** PostgreSQL writes a page whole to the WAL when it changes first after a checkpoint. The embedded one has no lz4. */
+function walFinding(compression: string, isEmbedded: boolean): Finding {
+  const state = `wal_compression=${compression}`;
+  if (compression !== "off" || isEmbedded) return { what: "WAL", ok: true, detail: state };
+  const advice = "set it to lz4, or to on where PostgreSQL lacks lz4: checkpoints then write less";
+  return { what: "WAL", ok: true, severity: "advice", detail: `${state}: ${advice}` };
 }
 
 /** Examines an installation that can't be opened, as far as that is possible. @param cause why it can't be opened */

@@ -75,7 +75,7 @@ describe("the embedded database", () => {
         code: 4,
         // The doctor also tries what needs no database.
         stdout: args[0] === "doctor" ? expect.stringMatching(/^FAIL {2}migrations: there is no database/m) : "",
-        stderr: `there is no database in ${dataDir} yet: run drs migrate, or start drs serve\n`,
+        stderr: `there is no database in ${dataDir} yet: run drs migrate, start drs serve, or set DRS_DATABASE_URL for an external one\n`,
       });
     }
     expect(await readdir(path)).toEqual([]);

@@ -91,7 +91,11 @@ function errorOfAnswer(error: AdminRequestError): OperatorError {
   if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {
     return new OperatorError(problem.code as "not-found", message, { cause: error });
   }
-  return errorOfStatus(status, message, error);
+  return errorOfStatus(
+    status,
+    status === 401 ? `${message}\nSign in with drs login, or set DRS_ADMIN_TOKEN.` : message,
+    error,
+  );
 }
 
 /**

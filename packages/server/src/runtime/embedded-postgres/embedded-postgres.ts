@@ -410,7 +410,7 @@ const OWN_NAMES = /^(initdb-.+|postgres\.log|socket|lost\+found)$/;
 const noDatabase = (dataDir: string): OperatorError =>
   new OperatorError(
     "installation-missing",
-    `there is no database in ${dataDir} yet: run drs migrate, or start drs serve`,
+    `there is no database in ${dataDir} yet: run drs migrate, start drs serve, or set DRS_DATABASE_URL for an external one`,
   );
 
 /**

@@ -138,8 +138,10 @@ export class LocalKeyEncryption implements KeyEncryption {
     if (!this.#keys.has(version)) this.#remember(await this.#source.read());
     if (!this.#keys.has(version) && this.#source.search) this.#remember(await this.#source.search());
     const key = this.#keys.get(version);
-    if (!key)
-      throw new OperatorError("secret-damaged", "a secret in the key store was wrapped by another key-encryption key");
+    if (!key) {
+      const found = `a secret in the key store was wrapped by another key-encryption key, of version ${version}`;
+      throw new OperatorError("secret-damaged", `${found}: add this key to ${this.description || "the given ones"}`);
+    }
     return key;
   }
 

@@ -1,8 +1,10 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
+import { makeUnwritable } from "../../../../e2e/support/make-unwritable.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { accountSecretName } from "../store/crypto/sealer.ts";
@@ -65,6 +67,28 @@ test("the key store is inspected between passes, also by a process that runs no 
   } finally {
     await supervision.close();
     await past.close();
+    await system.close();
+  }
+});
+
+test.each([
+  ["key_store", "DRS_KEY_DIR"],
+  ["erasure_journal", "DRS_ERASURE_JOURNAL"],
+  ["audit_checkpoints", "DRS_AUDIT_CHECKPOINTS"],
+] as const)("the folder of %s is tried by a write, although nothing is stored in it", async (name, variable) => {
+  const path = join(folder.path, variable);
+  const system = await openTestSystem({ ...(await database.environment()), [variable]: path });
+  await mkdir(path, { recursive: true });
+  const { restore } = await makeUnwritable(path);
+  const supervision = superviseDependencies(system, () => {}, { pace: { everyMs: 10, retryMs: 10 } });
+  const dependency = system.dependencies.get(name);
+  try {
+    await until(() => dependency.health.problems.some((problem) => problem.includes(path)));
+    await restore();
+    await until(() => dependency.isUp);
+  } finally {
+    await restore();
+    await supervision.close();
     await system.close();
   }
 });

@@ -504,7 +504,7 @@ async function auditLogFinding(installation: Examined): Promise<Finding> {
       ? `verified by a worker on ${new Date(verified.at).toISOString()}: ${VERDICTS[verified.verdict]}`
       : "not verified by a worker yet",
   ];
-  // guard: a result that a login of the database replaced, which reads as unchecked, hides no broken log
+  // guard(true): a result that a login of the database replaced, which reads as unchecked, hides no broken log
   const isConfirmed = !verified || verified.verdict === 0 || verified.verdict === 3;
   return { what, ok: !isLate && wrong.length === 0 && isConfirmed, detail: parts.join("; ") };
 }

@@ -70,6 +70,7 @@ test("--fresh deletes the four folders after a confirmation, and starts over", a
   expect(lines(await listTokens(place)).join()).not.toContain('"account":"a"');
   child.kill("SIGTERM");
   await ended;
+  expect(await issueToken(place), "the stores belong together").toMatchObject({ code: 0 });
 });
 
 test("--fresh asks at a terminal, and deletes nothing without a yes", async () => {

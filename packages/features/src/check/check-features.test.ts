@@ -84,17 +84,19 @@ describe("checkFeatures", () => {
     ]);
   });
 
-  it("reports a feature that takes too long for a text of distinct characters", async () => {
-    const folder = join(root, "distinct");
+  it.each([
+    ["distinct", "[...text].every((c, at, all) => all.indexOf(c) === at)", "has 40000 distinct characters"],
+    ["repeated", '/^x/.test(text) && [...text].every((c, at, all) => !all.includes("y"))', 'is "x" repeated'],
+  ])("reports a feature that takes too long for a text of %s characters", async (id, compute, worst) => {
+    const folder = join(root, id);
     mkdirSync(folder);
-    const compute =
-      "inputs.text.state === 'observed' && [...inputs.text.value].every((c, at, all) => all.indexOf(c) === at)";
-    const text = definition("distinct", `(inputs) => ${compute}`);
+    const result = `inputs.text.state === 'observed' && ${compute.replaceAll("text", "inputs.text.value")}`;
+    const text = definition(id, `(inputs) => ${result}`);
     const input = 'text: field("os_integrity.ldPreloadValue")';
-    writeFileSync(join(folder, "distinct.feature.ts"), text.replace(/inputs: \{.*\}/, `inputs: { ${input} }`));
-    writeFileSync(join(folder, "distinct.fixtures.json"), JSON.stringify({ cases: [] }));
+    writeFileSync(join(folder, `${id}.feature.ts`), text.replace(/inputs: \{.*\}/, `inputs: { ${input} }`));
+    writeFileSync(join(folder, `${id}.fixtures.json`), JSON.stringify({ cases: [] }));
     expect((await checkFeatures(folder)).problems).toContain(
-      'distinct.feature.ts: every text has 40000 distinct characters: the result is "failed:time-limit"',
+      `${id}.feature.ts: every text ${worst}: the result is "failed:time-limit"`,
     );
   });
 

@@ -51,7 +51,12 @@ const write = (): Promise<string> =>
     operation: "o",
     outcome: "done",
   });
-const finding = async () => (await examine(opened.system)).find(({ what }) => what === "audit log");
+/** What the doctor says about the log, `afterMs` from now. */
+async function finding(afterMs = 0) {
+  const { system } = opened;
+  const clock = { now: () => system.clock.now() + afterMs };
+  return (await examine({ ...system, clock })).find(({ what }) => what === "audit log");
+}
 
 const ask = (): Promise<string> =>
   requestVerification(opened.system.pool, opened.system.audit.verifications, { by: "ann" });
@@ -118,6 +123,8 @@ describe("the watch of the audit log", () => {
     pass(LATE_MS);
     expect(await problem()).toMatch(/^has had entries without a checkpoint/);
     expect(state()?.unsignedMs).toBeGreaterThan(LATE_MS - 10_000);
+    const late = "the oldest entry without a checkpoint is 2 minutes old";
+    expect(await finding(LATE_MS)).toMatchObject({ ok: false, detail: expect.stringContaining(late) as string });
     await checkpointNow(opened.system);
     expect(await problem()).toBeUndefined();
     expect(state()?.unsignedMs).toBe(0);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   connectAsOwner,
   sharedDatabase,
+  startDatabase,
   startEmptyDatabase,
   type TestDatabase,
 } from "../../../../e2e/support/database.ts";
@@ -9,14 +10,17 @@ import { findSharedClusters } from "./shared-clusters.ts";
 
 let shared: TestDatabase;
 let separate: TestDatabase;
+/** A copy of the shared cluster with the same identifier, as a standby has it. */
+let copy: TestDatabase;
 
 beforeAll(async () => {
-  [shared, separate] = await Promise.all([sharedDatabase(), startEmptyDatabase()]);
+  [shared, separate, copy] = await Promise.all([sharedDatabase(), startEmptyDatabase(), startDatabase()]);
 });
 
 afterAll(async () => {
   await shared?.close();
   await separate?.close();
+  await copy?.close();
 });
 
 const at = (connectionString: string) => ({ connectionString });
@@ -31,6 +35,7 @@ const JOURNAL_AND_KEYS = "DRS_ERASURE_JOURNAL_DATABASE_URL names the cluster of 
 test.each<[string, readonly string[], () => [TestDatabase, TestDatabase | undefined, TestDatabase | undefined]]>([
   ["all three stores", [KEYS_AND_EVENTS, JOURNAL_AND_EVENTS, JOURNAL_AND_KEYS], () => [shared, shared, shared]],
   ["the key store and the journal", [JOURNAL_AND_KEYS], () => [separate, shared, shared]],
+  ["the key store and a copy of it", [JOURNAL_AND_KEYS], () => [separate, shared, copy]],
   ["the events and the key store", [KEYS_AND_EVENTS], () => [shared, shared, separate]],
   ["the events and the journal", [JOURNAL_AND_EVENTS], () => [shared, separate, shared]],
   ["no two stores, for keys in a folder", [], () => [shared, undefined, separate]],

@@ -5,8 +5,9 @@ import { authorized, send, transport } from "../../../../e2e/support/client.ts";
 import { makeCredentials } from "../../../../e2e/support/parties.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { issueAdminToken } from "../access/identity/admin-tokens.ts";
+import { Dependencies } from "../base/dependencies/dependencies.ts";
 import { inOwnerTransaction } from "../store/postgres/database.ts";
-import { startService, type Service } from "./service.ts";
+import { logDependencies, startService, type Service } from "./service.ts";
 
 const HOUR_MS = 3_600_000;
 const scene = useTestSystem("file", () => ({ DRS_PORT: "0", DRS_ADMIN_PORT: "0" }));
@@ -71,4 +72,19 @@ describe("false credentials at the admin API", () => {
     );
     expect(rows).toEqual([{ occurrences: 2, sources: { "127.0.0.1": 2 } }]);
   });
+});
+
+it("an outage is logged once, once more for each further problem, and once at its end", () => {
+  const logged: object[] = [];
+  const dependencies = new Dependencies(1_000);
+  logDependencies({ dependencies }, pino({}, { write: (line) => logged.push(JSON.parse(line) as object) }));
+  const dependency = dependencies.get("key_store");
+  for (const problem of ["is away", "is full", "is away", "is full"]) dependency.report("away", problem);
+  dependency.resolve("away");
+  const down = { dependency: "key_store", msg: "dependency is down" };
+  expect(logged).toMatchObject([
+    { ...down, problems: ["is away"] },
+    { ...down, problems: ["is full"] },
+    { dependency: "key_store", msg: "dependency is up" },
+  ]);
 });

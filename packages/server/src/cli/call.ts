@@ -91,11 +91,8 @@ function errorOfAnswer(error: AdminRequestError): OperatorError {
   if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {
     return new OperatorError(problem.code as "not-found", message, { cause: error });
   }
-  return errorOfStatus(
-    status,
-    status === 401 ? `${message}\nSign in with drs login, or set DRS_ADMIN_TOKEN.` : message,
-    error,
-  );
+  const cure = status === 401 ? "\nSign in with drs login, or set DRS_ADMIN_TOKEN." : "";
+  return errorOfStatus(status, message + cure, error);
 }
 
 /**

@@ -73,7 +73,7 @@ async function signIn(
   target: string,
   { opensBrowser, isFresh }: { readonly opensBrowser: boolean; readonly isFresh: boolean },
 ): Promise<Issued> {
-  // Before a person signs in for a command that can't get the code's token.
+  // A person does not sign in at a server from which this process could not fetch the token.
   await request(target, "/openapi.json").then(({ body }) => body?.cancel());
   const state = randomBytes(16).toString("base64url");
   const verifier = randomBytes(32).toString("base64url");

@@ -18,7 +18,11 @@ export function cursorAfter<Row extends CountRow>(
 /** The row that a cursor names. @throws AdminError request-invalid */
 export function rowOfCursor<Row extends CountRow>(cursor: string, names: readonly (keyof Row & string)[]): Row {
   const [hour, ...others] = valuesOfCursor(cursor);
-  const isPosition = typeof hour === "string" && !Number.isNaN(Date.parse(hour)) && others.length === names.length;
+  const isPosition =
+    typeof hour === "string" &&
+    /^\d{4}-/.test(hour) &&
+    !Number.isNaN(Date.parse(hour)) &&
+    others.length === names.length;
   if (!isPosition || !others.every(isName)) throw notNext();
   const named = names.map((name, index) => [name, others[index] ?? null]);
   return { ...Object.fromEntries(named), hour: new Date(hour).toISOString(), occurrences: 0 } as Row;

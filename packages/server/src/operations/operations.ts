@@ -49,7 +49,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
 
 /** Loads the operations of routes, for a process that later may find the files of another release. */
 export async function loadOperations(ids: readonly RouteId[]): Promise<void> {
-  await Promise.all(ids.map((id) => OPERATIONS[ROUTES[id].tag]()));
+  await Promise.all([...new Set(ids.map((id) => ROUTES[id].tag))].map((tag) => OPERATIONS[tag]()));
 }
 
 /** Loads the operation of a route, and calls it. */

@@ -23,6 +23,7 @@ import {
 } from "@device-risk-signals/admin-api";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Compile } from "typebox/compile";
+import { Format } from "typebox/format";
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { writeAudit } from "../../audit/audit.ts";
@@ -338,8 +339,8 @@ function admission({ ports, origin, roleFile }: AdminApiOptions, adminSessions: 
     const scope = scopeOf(permission, caller.roles);
     if (scope === undefined) {
       await auditDenial(caller, id);
-      const [needed, given] = [rolesWith(permission), caller.roles].map((roles) => roles.join(", "));
-      const detail = `The permission ${permission} needs one of the roles ${needed}. You have: ${given || "none"}.`;
+      const needed = rolesWith(permission).join(" or ");
+      const detail = `The permission ${permission} needs the role ${needed}. You have: ${caller.roles.join(", ") || "none"}.`;
       throw new AdminError("permission-missing", { detail });
     }
     // guard(drop): a session that was stolen some time ago erases, exports and destroys nothing
@@ -405,6 +406,9 @@ function refuseOtherMethods(app: FastifyInstance, ids: readonly RouteId[]): void
 }
 
 const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+// Operations read a time by `Date`, which knows no leap second and no name of a time zone (RFC 9557).
+Format.Set("date-time", (text) => Format.IsDateTime(text) && !Number.isNaN(Date.parse(text)));
 
 /**
  * Validates a part of a request. Texts of the path and the query are converted into numbers and booleans first. A body

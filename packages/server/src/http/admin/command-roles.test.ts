@@ -50,7 +50,7 @@ describe("a command whose caller lacks the permission", () => {
     const parameters = FILE_ARGUMENTS[command]?.() ?? argumentsOf(command);
     const { code, stdout, stderr } = await runAsGiven(remote, ...command.split(" "), ...parameters);
     const refusal = expect.stringMatching(
-      /^The permission [a-z._]+ needs one of the roles [a-z, ]+\. You have: [a-z, ]+\.\n$/,
+      /^The permission [a-z._]+ needs the role [a-z ]+\. You have: [a-z, ]+\.\n$/,
     ) as string;
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: refusal });
     const { rows } = await opened.owner.query(

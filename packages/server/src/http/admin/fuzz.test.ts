@@ -69,7 +69,13 @@ function valueOfSchema(name: string, schema: TSchema): fc.Arbitrary<unknown> {
   if (name === "account") return fc.constantFrom("customer-1", "another");
   if (name === "reason") return fc.constant("dispute 4711");
   if (pattern.includes("{12}")) return fc.uuid();
-  if (format === "date-time") return fc.constantFrom("2026-01-31T00:00:00Z", "2999-01-31T00:00:00Z");
+  if (format === "date-time")
+    return fc.constantFrom(
+      "2026-01-31T00:00:00Z",
+      "2999-01-31T00:00:00Z",
+      "0000-01-01T00:00:00Z",
+      "2026-12-31T23:59:60Z",
+    );
   if (format === "date") return fc.constantFrom("2026-01-31", "2999-01-31");
   if (type === "boolean") return fc.boolean();
   if (type === "integer") return fc.integer({ min: 1, max: 1_000 });

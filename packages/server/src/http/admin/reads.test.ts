@@ -4,6 +4,7 @@ import { AdminRequestError, type Answer, type Input, type Role } from "@device-r
 import { send } from "../../../../../e2e/support/client.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { listAudit, writeAudit } from "../../audit/audit.ts";
+import { cursorOf } from "../../operations/list-page.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 import { OBSERVATIONS, useStoredEvent } from "./stored-event.fixture.ts";
 
@@ -175,8 +176,12 @@ describe("what the admin API shows", () => {
   it.each([
     ["listEvents", { from: "0000-01-01T00:00:00Z" }],
     ["listEvents", { after: "-200000-01-01T00:00:00Z" }],
+    ["listEvents", { to: "2026-12-31T23:59:60Z" }],
+    ["listEvents", { to: "2026-01-01T00:00:00Z[Europe/Berlin]" }],
     ["listOutcomes", { to: "0001-01-01T00:00:00+23:59" }],
-  ] as const)("refuses a time in %s that the database can't hold: %j", async (route, input) => {
+    ["listCases", { after: cursorOf(["0000-01-01T00:00:00.000Z", "019a0000-0000-7000-8000-000000000000"]) }],
+    ["listRejections", { after: cursorOf(["-200000-01-01T00:00:00Z", "", "", "", ""]) }],
+  ] as const)("refuses a time in %s that the server or the database can't read: %j", async (route, input) => {
     const client = await listener.client(["analyst"]);
     await expect(client.call(route, input)).rejects.toMatchObject({ code: "request-invalid" });
   });

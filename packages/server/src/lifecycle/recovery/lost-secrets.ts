@@ -2,8 +2,8 @@
 import type { Executor } from "../../store/postgres/executor.ts";
 import { instant } from "../../store/postgres/instant.ts";
 import {
-  inLedgerOf,
   findPartitions,
+  inLedgerOf,
   PARTITION_COLUMNS,
   PARTITION_TYPES,
   partitionQuery,

@@ -11,7 +11,7 @@ export function startPostgres(dataDir: string): Promise<EmbeddedPostgres> {
 }
 
 /** @param folder the `bin` folder of an installed PostgreSQL, such as `/usr/lib/postgresql/15/bin`. */
-function binariesIn(folder: string): Binaries {
+export function binariesIn(folder: string): Binaries {
   const postgres = join(folder, "postgres");
   const version = execFileSync(postgres, ["--version"], { encoding: "utf8" });
   const major = /\(PostgreSQL\) (\d+)/.exec(version)?.[1];

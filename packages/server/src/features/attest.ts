@@ -1,6 +1,6 @@
 /** Attests values before their events expire: computes each again, and signs a root over the rows that agree. */
 import type pg from "pg";
-import { listEvents } from "../store/events/read-events.ts";
+import { listEvents } from "../store/events/list-events.ts";
 import { Loop } from "../base/loop.ts";
 import type { OnError } from "../base/ports.ts";
 import { tryLockSession } from "../store/postgres/advisory-locks.ts";

@@ -2,7 +2,8 @@
 import type { Bundle, Result } from "@device-risk-signals/features";
 import { isTimeLimited } from "@device-risk-signals/features/result";
 import { readEvent } from "@device-risk-signals/features/readings";
-import { type EventFilter, listEvents, readEvents } from "../store/events/read-events.ts";
+import { type EventFilter, listEvents } from "../store/events/list-events.ts";
+import { readEvents } from "../store/events/read-events.ts";
 import type { Sealer } from "../base/ports.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { Confusion, type Counts } from "./confusion.ts";

@@ -2,7 +2,8 @@
 import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ManifestInput, ReadingState } from "@device-risk-signals/features";
 import { readEvent as readingsOf } from "@device-risk-signals/features/readings";
-import { type ListedEvent, listEvents, readEvents } from "../store/events/read-events.ts";
+import { listEvents } from "../store/events/list-events.ts";
+import { type ListedEvent, readEvents } from "../store/events/read-events.ts";
 import type { Sealer } from "../base/ports.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { readCoverage } from "./coverage.ts";

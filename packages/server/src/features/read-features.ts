@@ -1,12 +1,7 @@
 /** The features of events as a person or a program reads them: computed, pending or excluded. */
 import type { FeatureSealer } from "../store/crypto/feature-sealer.ts";
-import {
-  findAttributes,
-  type ListedEvent,
-  listEvents,
-  type ReadOptions,
-  receivedAtOf,
-} from "../store/events/read-events.ts";
+import { listEvents } from "../store/events/list-events.ts";
+import { findAttributes, type ListedEvent, type ReadOptions, receivedAtOf } from "../store/events/read-events.ts";
 import { readPurposeIds } from "../purposes/policy-table.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";

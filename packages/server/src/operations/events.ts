@@ -1,6 +1,7 @@
 import type { Answer, Event, Input, Scope } from "@device-risk-signals/admin-api";
 import { type Found, findEvents } from "../store/events/find-events.ts";
-import type { EventFilter, ListedEvent } from "../store/events/read-events.ts";
+import type { EventFilter } from "../store/events/list-events.ts";
+import type { ListedEvent } from "../store/events/read-events.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";

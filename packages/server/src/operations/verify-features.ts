@@ -1,6 +1,7 @@
 import type { Input } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { findAttributes, type ListedEvent, listEvents } from "../store/events/read-events.ts";
+import { listEvents } from "../store/events/list-events.ts";
+import { findAttributes, type ListedEvent } from "../store/events/read-events.ts";
 import { listLayers } from "../features/decisions.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { verifyPrograms } from "../features/verify-programs.ts";

@@ -9,14 +9,8 @@ import { openIfReadable } from "../../store/crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../../store/crypto/pseudonymizer.ts";
 import { plural } from "../../base/messages/plural.ts";
 import { OperatorError } from "../../base/errors/operator-error.ts";
-import {
-  type EventFilter,
-  findAttributes,
-  findEvent,
-  type ListedEvent,
-  listEvents,
-  readEvents,
-} from "../../store/events/read-events.ts";
+import { type EventFilter, listEvents } from "../../store/events/list-events.ts";
+import { findAttributes, findEvent, type ListedEvent, readEvents } from "../../store/events/read-events.ts";
 import { readPurposeIds } from "../../purposes/policy-table.ts";
 import type { Clock, Sealer, StoredEvent } from "../../base/ports.ts";
 import { inOwnerTransaction, inTransaction, type OwnerDatabase, streamOwner } from "../../store/postgres/database.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { makeCredentials } from "../../../../../e2e/support/parties.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
-import type { Executor, OwnerConnection, OwnerTransaction } from "../../store/postgres/executor.ts";
+import { type Executor, type OwnerConnection, type OwnerTransaction, textOf } from "../../store/postgres/executor.ts";
 import { applyHoldOrder } from "./hold-orders.ts";
 import { type ResolveOptions, resolveHolds } from "./resolve-holds.ts";
 import { SearchBackoff } from "./search-backoff.ts";
@@ -37,9 +37,9 @@ async function search(
   const tables: unknown[] = [];
   let owners = 0;
   const reading: Executor = {
-    query(text, values) {
-      tables.push(/ as name from (\w+)/.exec(text)?.[1]);
-      return opened.system.pool.query(text, [...(values ?? [])]);
+    query(statement, values) {
+      tables.push(/ as name from (\w+)/.exec(textOf(statement))?.[1]);
+      return (opened.system.pool as Executor).query(statement, values);
     },
   };
   const asOwner = async (work: (connection: OwnerConnection) => Promise<void>): Promise<void> => {

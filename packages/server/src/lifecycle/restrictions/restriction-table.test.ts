@@ -4,7 +4,7 @@ import { until } from "../../../../../e2e/support/embedded.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
-import { listEvents } from "../../store/events/read-events.ts";
+import { listEvents } from "../../store/events/list-events.ts";
 import { placeRestriction } from "./restriction-table.ts";
 
 const opened = useTestSystem();

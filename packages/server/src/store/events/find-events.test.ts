@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { findEvents, type Found } from "./find-events.ts";
-import type { EventFilter } from "./read-events.ts";
+import type { EventFilter } from "./list-events.ts";
 
 const scene = useTestSystem();
 

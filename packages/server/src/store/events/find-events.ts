@@ -3,14 +3,8 @@ import type { MonotonicClock } from "../../base/ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { findKeyHolder } from "./ledger.ts";
 import { findPartitions } from "./partition-slices.ts";
-import {
-  type EventFilter,
-  listCopies,
-  type ListedEvent,
-  listEvents,
-  newestFirst,
-  receivedAtOf,
-} from "./read-events.ts";
+import { type EventFilter, listCopies, listEvents, newestFirst } from "./list-events.ts";
+import { type ListedEvent, receivedAtOf } from "./read-events.ts";
 
 /** Whether one index finds the events of the filter, and few other events. */
 const isIndexed = ({ account, actionId, actionType, sdkVersion, platform, purpose }: EventFilter): boolean =>

@@ -22,7 +22,13 @@ import { sealedUnder } from "../../lifecycle/recovery/lost-secrets.ts";
 import { accountSecretName, holdSecretName } from "../crypto/sealer.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
-import type { Connection, Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
+import {
+  type Connection,
+  type Executor,
+  type OwnerTransaction,
+  textOf,
+  type Transaction,
+} from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { startBackfill } from "../../features/backfill-runs.ts";
@@ -35,7 +41,8 @@ import { listFeatures, type ReadSubject } from "../../features/read-features.ts"
 import { inTransaction } from "../postgres/database.ts";
 import { makePartitions } from "./many-partitions.fixture.ts";
 import { releasingLocks } from "./partition-slices.ts";
-import { type EventFilter, findEvent, listEvents, readEvent } from "./read-events.ts";
+import { type EventFilter, listEvents } from "./list-events.ts";
+import { findEvent, readEvent } from "./read-events.ts";
 
 const SHORT_RUN = 300;
 const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(SHORT_RUN, 5_000));
@@ -112,9 +119,10 @@ async function watched<T>(work: (executor: Executor) => Promise<T>): Promise<{ r
   const client = await system.pool.connect();
   const statements: Statement[] = [];
   const executor: Executor = {
-    async query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) {
+    async query(statement, values) {
+      const text = textOf(statement);
       await client.query("begin");
-      const result = await client.query<Row>(text, [...(values ?? [])]);
+      const result = await (client as Executor).query(statement, values);
       const { rows } = await client.query<{ locks: number }>(LOCKS);
       const explained = IS_LONG_RUN && text.startsWith("select");
       const planned = explained
@@ -396,9 +404,10 @@ describe("doctor compares partitions with the available locks", () => {
 const withoutTransactions = (executor: Executor): Connection => {
   const releasing = releasingLocks(executor as Transaction);
   const connection: Executor = {
-    query: (text, values) => {
-      if (text.startsWith("select delete_erased_features")) return releasing.query(text, values);
-      return executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values);
+    query: (statement, values) => {
+      const text = textOf(statement);
+      if (text.startsWith("select delete_erased_features")) return releasing.query(statement, values);
+      return executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : statement, values);
     },
   };
   return connection as Connection;

@@ -5,10 +5,12 @@ import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { uuidv7 } from "../../base/identifiers/uuidv7.ts";
 import type { System } from "../../runtime/system.ts";
 import type { NewEvent } from "../../base/ports.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
 import { findPartitions, spansOf } from "./partition-slices.ts";
-import { type EventFilter, findEvent, listEvents, listQuery, receivedAtOf } from "./read-events.ts";
+import { type EventFilter, listEvents, listQuery } from "./list-events.ts";
+import { findEvent, receivedAtOf } from "./read-events.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -244,6 +246,63 @@ describe("each access pattern of events uses its index", () => {
     const conditions = nodes.filter((node) => wholeOf.has(node["Index Name"] ?? "")).map((node) => node["Index Cond"]);
     expect(conditions.length).toBeGreaterThan(0);
     expect(conditions.filter((condition) => !condition?.includes("event_id = i.event_id"))).toEqual([]);
+  });
+
+  /** @returns the nodes of the plan that a connection keeps for a statement, with any values. */
+  async function nodesOfKeptPlan(filter: EventFilter, execute: string): Promise<Plan[]> {
+    const client = await system.pool.connect();
+    try {
+      await client.query("set plan_cache_mode = force_generic_plan");
+      await listEvents(client, filter, 50);
+      const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+        `explain (format json) execute ${execute}`,
+      );
+      return rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
+    } finally {
+      client.release(true);
+    }
+  }
+
+  const PAGE = "'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '-infinity', 'infinity', null, 50";
+  it.each([
+    [{ account: "account-7" }, `ledger_page('account-7', ${PAGE})`, "idempotency_key_pkey"],
+    [
+      { account: "account-7" },
+      "unrestricted_event_of_keys('account-7', '{1}', '{now}', array[gen_random_uuid()])",
+      "event_pkey",
+    ],
+    [
+      { account: "account-7", includeRestricted: true },
+      "live_event_of_keys('account-7', '{1}', '{now}', array[gen_random_uuid()])",
+      "event_pkey",
+    ],
+    [{ actionId: "action-7" }, `unrestricted_event_of_action('action-7', ${PAGE})`, "event_action_id"],
+    [{ actionId: "action-7", includeRestricted: true }, `live_event_of_action('action-7', ${PAGE})`, "event_action_id"],
+  ] as const)("for the plan that a connection keeps: %j, %s", async (filter, execute, index) => {
+    const nodes = await nodesOfKeptPlan(filter, execute);
+    const scanned = nodes.filter((node) => /^event|^idempotency_key/.test(node["Relation Name"] ?? ""));
+    expect(scanned.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
+    const used = nodes.flatMap((node) => node["Index Name"] ?? []).map((name) => wholeOf.get(name) ?? name);
+    expect(used).toContain(index);
+    expect(used.filter((name) => /^event|^idempotency_key/.test(name) && name !== index)).toEqual([]);
+  });
+
+  it("and an account with very many ledger rows is read by slices", async () => {
+    await owner.query(
+      `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
+        select 'many', i::text, gen_random_uuid(), 1, now(), '', '${TEST_KEY}' from generate_series(1, 10001) i`,
+    );
+    const names: unknown[] = [];
+    const watching: Executor = {
+      query(statement, values) {
+        names.push(typeof statement === "string" ? undefined : statement.name);
+        return (system.pool as Executor).query(statement, values);
+      },
+    };
+    expect(await listEvents(watching, { account: "many" }, 50)).toEqual([]);
+    expect(names).not.toContain("ledger_page");
+    expect(await listEvents(watching, { account: "account-7" }, 50)).toHaveLength(50);
+    expect(names).toContain("ledger_page");
   });
 
   it("and a single event is found without reading a whole partition", async () => {

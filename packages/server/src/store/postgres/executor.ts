@@ -7,13 +7,22 @@ import type pg from "pg";
 declare const STATE: unique symbol;
 declare const ROLE: unique symbol;
 
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The SQL of what an executor is asked to run. */
+export const textOf = (statement: string | NamedText): string =>
+  typeof statement === "string" ? statement : statement.text;
+
 /** Runs statements: a pool, a connection or a transaction. */
 export interface Executor {
   /**
    * For SQL that is a plain string, the type of a row is unknown; `query` of `statement.ts` runs statements that
-   * declare their types.
+   * declare their types. A named text is prepared once by each connection.
    */
-  query(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<never>>;
+  query(statement: string | NamedText, values?: readonly unknown[]): Promise<pg.QueryResult<never>>;
 }
 
 /** One connection, in no transaction. */

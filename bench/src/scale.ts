@@ -3,26 +3,35 @@
  * events; then reads each access pattern. `--events N` (default 5,000,000; the ledger gets twice as many rows),
  * `--seconds N` of a measurement (default 15), `--server DIR` (another checkout, measured in the same run, alternately).
  */
+import { execFile } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import type pg from "pg";
 import type * as Parties from "../../e2e/support/parties.ts";
 import type * as CommitBatch from "../../packages/server/src/store/events/commit-batch.ts";
 import type * as NewEvents from "../../packages/server/src/store/events/new-event.fixture.ts";
+import type * as ListEvents from "../../packages/server/src/store/events/list-events.ts";
 import type * as ReadEvents from "../../packages/server/src/store/events/read-events.ts";
-import { migrate, openScene, print } from "./scene.ts";
+import { migrate, openScene, print, type Scene } from "./scene.ts";
 
 const { values: options } = parseArgs({
   options: {
     events: { type: "string", default: "5000000" },
     seconds: { type: "string", default: "15" },
+    days: { type: "string", default: "90" },
     server: { type: "string" },
+    postgres: { type: "string" },
+    set: { type: "string", multiple: true, default: ["shared_buffers=2GB"] },
+    keep: { type: "string" },
   },
 });
 const EVENTS = Number(options.events);
 const SECONDS = Number(options.seconds);
 const FILLED_AT_ONCE = 100_000;
+const DAYS = Number(options.days);
 const ACCOUNTS = Math.max(1, Math.floor(EVENTS / 50));
 const ROUNDS = 3;
 const BATCH = 64;
@@ -39,7 +48,9 @@ type System = Awaited<ReturnType<Modules["openTestSystem"]>>;
 async function modulesOf(folder: string) {
   const store = join(folder, "packages/server/src/store/events");
   const { commitBatch } = (await import(join(store, "commit-batch.ts"))) as typeof CommitBatch;
-  const { listEvents, findAttributes } = (await import(join(store, "read-events.ts"))) as typeof ReadEvents;
+  const { findAttributes, ...reads } = (await import(join(store, "read-events.ts"))) as typeof ReadEvents;
+  // An older checkout has one file.
+  const { listEvents } = (await import(join(store, "list-events.ts")).catch(() => reads)) as typeof ListEvents;
   const { newEvent, TEST_KEY } = (await import(join(store, "new-event.fixture.ts"))) as typeof NewEvents;
   const { openTestSystem } = (await import(join(folder, "e2e/support/parties.ts"))) as typeof Parties;
   // The checkout's own driver, whose classes its COPY extends.
@@ -47,12 +58,36 @@ async function modulesOf(folder: string) {
   return { Client: driver.default.Client, commitBatch, listEvents, findAttributes, newEvent, TEST_KEY, openTestSystem };
 }
 
+const isFilled = async (owner: pg.Client): Promise<boolean> =>
+  (await owner.query("select from event limit 1 offset $1", [EVENTS / 2])).rowCount === 1;
+
+/** Makes a partition of each day until today, as ingestion has made them, in transactions that seem to be of that day. */
+async function makePartitions(owner: pg.Client): Promise<void> {
+  const { rows } = await owner.query<{ clock: string }>(
+    "select pg_get_functiondef('transaction_time'::regproc) as clock",
+  );
+  await owner.query(
+    `create or replace function transaction_time() returns timestamptz language sql stable
+      as $$ select current_setting('bench.now')::timestamptz $$`,
+  );
+  for (let day = DAYS - 1; day >= 0; day--) {
+    const at = new Date(Date.now() - day * 86_400_000).toISOString();
+    await owner.query("select set_config('bench.now', $1, false)", [at]);
+    await owner.query("select ensure_event_partition(1, $1)", [at]);
+  }
+  await owner.query(rows[0]?.clock ?? "");
+}
+
 interface Figures {
   readonly perSecond: number;
   readonly walBytes: number;
 }
 
-const scene = await openScene();
+/** Drops the files of a stopped PostgreSQL from the system's page cache (GNU dd). */
+async function dropFromPageCache(dataDir: string): Promise<void> {
+  const drop = "dd of={} oflag=nocache conv=notrunc,fdatasync count=0 status=none";
+  await promisify(execFile)("find", [dataDir, "-type", "f", "-size", "+64k", "-exec", ...drop.split(" "), ";"]);
+}
 
 /** The database of a checkout. */
 class Subject {
@@ -68,12 +103,13 @@ class Subject {
     this.#owner = owner;
   }
 
-  static async open(name: string, folder: string): Promise<Subject> {
+  static async open(scene: Scene, name: string, folder: string): Promise<Subject> {
     const modules = await modulesOf(folder);
     const owner = await scene.createDatabase(name, "-c search_path=drs");
     const environment = scene.environmentOf(name);
     await migrate(join(folder, "packages/server/bin/drs.js"), { ...process.env, ...environment });
     const system = await modules.openTestSystem(environment);
+    if (await isFilled(owner)) return new Subject(name, modules, system, owner);
     await owner.query(
       "insert into account_identity (account) select 'account-' || i from generate_series(0, $1::int) i",
       [ACCOUNTS],
@@ -81,7 +117,8 @@ class Subject {
     await owner.query("insert into account_key (key_id, account, purpose) values ($1, 'account-0', 1)", [
       modules.TEST_KEY,
     ]);
-    await system.partitions.ensure(1, Date.now());
+    await owner.query("update purpose set raw_retention = make_interval(days => $1) where code = 1", [DAYS]);
+    await makePartitions(owner);
     return new Subject(name, modules, system, owner);
   }
 
@@ -133,10 +170,11 @@ class Subject {
   async fill(): Promise<void> {
     const owner = this.#owner;
     const { rows } = await owner.query<{ from: number }>(
-      "select (extract(epoch from lower_bound) * 1000)::float8 as from from event_partition",
+      "select (extract(epoch from min(lower_bound)) * 1000)::float8 as from from event_partition",
     );
     const from = rows[0]?.from ?? Number.NaN;
     const stepMs = (Date.now() - from) / EVENTS;
+    if (await isFilled(owner)) return;
     for (let first = 0; first < EVENTS; first += FILLED_AT_ONCE) {
       await owner.query(
         `with made as materialized (
@@ -155,6 +193,15 @@ class Subject {
     }
     process.stderr.write("\n");
     await owner.query("vacuum analyze");
+  }
+
+  /** Reads into PostgreSQL's memory what a server that has run for a while has there: the indexes that grow. */
+  async warm(): Promise<void> {
+    await this.#owner.query("create extension if not exists pg_prewarm");
+    await this.#owner.query(
+      `select sum(pg_prewarm(indexrelid)) from pg_index where indrelid = 'idempotency_key'::regclass
+        or indrelid = (select format('%I', table_name)::regclass from event_partition order by lower_bound desc limit 1)`,
+    );
   }
 
   /** @returns the median time in milliseconds of a page of 50 events, by access pattern, and of one event. */
@@ -211,31 +258,56 @@ const record = (figure: string, name: string, value: number): void => {
 const median = (values: readonly number[] = []): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-const subjects: { name: string; empty: Subject; filled: Subject }[] = [];
-for (const [name, folder] of Object.entries(checkouts)) {
-  const [empty, filled] = [await Subject.open(`${name}_empty`, folder), await Subject.open(`${name}_filled`, folder)];
+const folder = options.keep ?? (await mkdtemp(join(tmpdir(), "drs-scale-")));
+
+/** Runs PostgreSQL with the databases of each checkout: one without events, and one that is filled. */
+async function withSubjects(use: (name: string, empty: Subject, filled: Subject) => Promise<void>): Promise<void> {
+  const scene = await openScene(folder, { bin: options.postgres, settings: options.set });
+  for (const [name, checkout] of Object.entries(checkouts)) {
+    const empty = await Subject.open(scene, `${name}_empty`, checkout);
+    const filled = await Subject.open(scene, `${name}_filled`, checkout);
+    await use(name, empty, filled);
+    await empty.close();
+    await filled.close();
+  }
+  await scene.close();
+}
+
+async function commitRound(label: string, name: string, empty: Subject, filled: Subject): Promise<void> {
+  const [after, before] = [await filled.commit(), await empty.commit()];
+  record(`events a second, empty${label}`, name, before.perSecond);
+  record(`events a second, filled${label}`, name, after.perSecond);
+  record(`filled ÷ empty${label}`, name, after.perSecond / before.perSecond);
+  record(`WAL bytes an event, empty${label}`, name, before.walBytes);
+  record(`WAL bytes an event, filled${label}`, name, after.walBytes);
+}
+
+await withSubjects(async (name, empty, filled) => {
   await filled.fill();
   record("index bytes an event", name, await filled.indexBytes());
+  // Makes each database allocate pages and compile its statements, which are no cost of later events.
+  await empty.commit();
+  await filled.commit();
+});
+for (let round = 0; round < ROUNDS; round++) {
+  await withSubjects(async (name, empty, filled) => {
+    await filled.warm();
+    await commitRound("", name, empty, filled);
+  });
+}
+await withSubjects(async (name, _, filled) => {
+  await filled.warm();
   for (const [pattern, ms] of await filled.read()) record(`p50 by ${pattern}, ms`, name, ms);
-  subjects.push({ name, empty, filled });
-}
-// The first round makes each database allocate pages and compile its statements, which are no cost of later events.
-for (let round = 0; round <= ROUNDS; round++) {
-  for (const { name, empty, filled } of subjects) {
-    const [before, after] = [await empty.commit(), await filled.commit()];
-    if (round === 0) continue;
-    record("events a second, empty", name, before.perSecond);
-    record("events a second, filled", name, after.perSecond);
-    record("filled ÷ empty", name, after.perSecond / before.perSecond);
-    record("WAL bytes an event, empty", name, before.walBytes);
-    record("WAL bytes an event, filled", name, after.walBytes);
-  }
-}
-print(`\n${EVENTS} events, ${ACCOUNTS} accounts; medians of ${ROUNDS} rounds\n\n| figure | ${names.join(" | ")} |`);
-print(`| --- |${names.map(() => " --- |").join("")}`);
+});
+await dropFromPageCache(join(folder, "data"));
+await withSubjects((name, empty, filled) => commitRound(", cold", name, empty, filled));
+
+print(
+  `\n${EVENTS} events in ${DAYS} partitions, ${ACCOUNTS} accounts, ${options.set.join(", ")}; medians of ${ROUNDS} rounds\n`,
+);
+print(`| figure | ${names.join(" | ")} |\n| --- |${names.map(() => " --- |").join("")}`);
 for (const [figure, row] of measured) {
   print(`| ${figure} | ${names.map((name) => median(row.get(name)).toFixed(2)).join(" | ")} |`);
 }
-for (const { empty, filled } of subjects) for (const subject of [empty, filled]) await subject.close();
-await scene.close();
+if (options.keep === undefined) await rm(folder, { recursive: true, force: true });
 process.exit(0);

@@ -5,11 +5,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { binariesIn } from "../../e2e/support/start-postgres.ts";
+import { type Binaries, findBinaries } from "../../packages/server/src/runtime/embedded-postgres/binaries.ts";
 import { EmbeddedPostgres } from "../../packages/server/src/runtime/embedded-postgres/embedded-postgres.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 
@@ -56,13 +58,32 @@ export function endAtExit(child: ChildProcess): void {
   child.once("exit", () => atExit.delete(end));
 }
 
+/** Another PostgreSQL than the embedded one, and settings that the embedded one has not. */
+export interface PostgresOptions {
+  /** The `bin` folder of an installed PostgreSQL. */
+  readonly bin?: string | undefined;
+  /** Such as `shared_buffers=2GB`. */
+  readonly settings?: readonly string[] | undefined;
+}
+
+/** @returns binaries whose `postgres` is a script that adds settings. */
+async function binariesWith({ bin, settings = [] }: PostgresOptions, folder: string): Promise<Binaries> {
+  const binaries = bin === undefined ? await findBinaries() : binariesIn(bin);
+  const postgres = join(folder, "postgres-with-settings");
+  const words = settings.map((setting) => `-c '${setting}'`).join(" ");
+  await writeFile(postgres, `#!/bin/sh\nexec '${binaries.postgres}' "$@" ${words}\n`, { mode: 0o755 });
+  await chmod(folder, 0o755);
+  return { ...binaries, postgres };
+}
+
 /** @param kept a folder that is not deleted at the end, so that a later run can continue with it. */
-export async function openScene(kept?: string): Promise<Scene> {
+export async function openScene(kept?: string, postgres: PostgresOptions = {}): Promise<Scene> {
   const folder = kept === undefined ? await mkdtemp(join(tmpdir(), "drs-bench-")) : resolve(kept);
   await mkdir(folder, { recursive: true });
   const dataDir = join(folder, "data");
   const key = await keyOf(folder);
-  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
+  const binaries = await binariesWith(postgres, folder);
+  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, binaries, onError: () => {} });
   const url = (database: string): string =>
     `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
   const postmaster = Number((await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);

@@ -109,16 +109,15 @@ class Subject {
     const environment = scene.environmentOf(name);
     await migrate(join(folder, "packages/server/bin/drs.js"), { ...process.env, ...environment });
     const system = await modules.openTestSystem(environment);
-    if (await isFilled(owner)) return new Subject(name, modules, system, owner);
     await owner.query(
-      "insert into account_identity (account) select 'account-' || i from generate_series(0, $1::int) i",
+      "insert into account_identity (account) select 'account-' || i from generate_series(0, $1::int) i on conflict do nothing",
       [ACCOUNTS],
     );
     await owner.query("insert into account_key (key_id, account, purpose) values ($1, 'account-0', 1)", [
       modules.TEST_KEY,
     ]);
     await owner.query("update purpose set raw_retention = make_interval(days => $1) where code = 1", [DAYS]);
-    await makePartitions(owner);
+    if (!(await isFilled(owner))) await makePartitions(owner);
     return new Subject(name, modules, system, owner);
   }
 
@@ -243,6 +242,8 @@ class Subject {
   }
 
   async close(): Promise<void> {
+    // The key store has no secret of this key: with it, the system would not open again.
+    await this.#owner.query("delete from account_key where key_id = $1", [this.#modules.TEST_KEY]);
     await this.#system.close();
     await this.#owner.end();
   }

@@ -2,7 +2,8 @@
  * `npm run bench:refusals`: measures the memory of a server under rejected requests of the maximum size, next to a server
  * under accepted ones. Prints the largest resident memory for each kind of rejection, and ends with exit code 1 if one
  * exceeds that of accepted load by more than a quarter. `--requests N` (default 5,000) of each kind, `--only TEXT` (kinds
- * whose name contains the text), `--server DIR` (measures the server of another checkout, where `npm ci` has run).
+ * whose name contains the text), `--together` (one server gets all kinds, one after the other), `--server DIR` (measures
+ * the server of another checkout, where `npm ci` has run).
  */
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -23,6 +24,7 @@ const { values: options } = parseArgs({
   options: {
     requests: { type: "string", default: "5000" },
     only: { type: "string", default: "" },
+    together: { type: "boolean", default: false },
     server: { type: "string", default: join(import.meta.dirname, "../..") },
   },
 });
@@ -89,12 +91,14 @@ const REFUSALS: Readonly<Record<string, Kind>> = {
   "no credentials": { ...constant(longEvent("act"), 401, { Authorization: "" }), also: 429 },
 };
 
-// The memory of accepted load grows for some hundred requests.
-const base = await peakOf("accepted events", ACCEPTED, Math.max(REQUESTS, 2_000));
+const chosen = Object.entries(REFUSALS).filter(([name]) => name.includes(options.only));
+const servers = options.together
+  ? [["all rejections", chosen] as const]
+  : chosen.map(([name, kind]) => [name, [[name, kind]]] as const);
 const peaks = new Map<string, number>();
-for (const [name, kind] of Object.entries(REFUSALS)) {
-  if (name.includes(options.only)) peaks.set(name, await peakOf(name, kind, Math.min(REQUESTS, kind.most ?? REQUESTS)));
-}
+// The memory of accepted load grows for some hundred requests.
+const base = await peakOf([["accepted events", ACCEPTED]], Math.max(REQUESTS, 1_000));
+for (const [name, kinds] of servers) peaks.set(name, await peakOf(kinds, REQUESTS));
 await scene.close();
 
 print("");
@@ -108,15 +112,17 @@ for (const [name, peak] of [["accepted events", base] as const, ...peaks]) {
 const isExceeded = [...peaks.values()].some((peak) => peak > base * MAX_RATIO);
 process.exit(isExceeded ? 1 : 0);
 
-/** Sends requests to a server of its own. @returns the server's largest memory in bytes. */
-async function peakOf(name: string, kind: Kind, requests: number): Promise<number> {
+/** Sends requests of each kind to a server of its own. @returns the server's largest memory in bytes. */
+async function peakOf(kinds: readonly (readonly [string, Kind])[], requests: number): Promise<number> {
   const server = spawn(process.execPath, [drs, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   const url = await printed(server, READY);
   let peak = 0;
   const timer = setInterval(() => (peak = Math.max(peak, residentOf(server.pid ?? 0))), 20);
-  await sendAll(url, name, kind, requests);
+  for (const [name, kind] of kinds) {
+    await sendAll(url, name, kind, Math.min(requests, kind.most ?? requests));
+    print(`${name}: ${(peak / MEBIBYTE).toFixed(0)} MiB`);
+  }
   clearInterval(timer);
-  print(`${name}: ${(peak / MEBIBYTE).toFixed(0)} MiB`);
   server.removeAllListeners("exit");
   const ended = new Promise((wake) => server.once("exit", wake));
   server.kill("SIGTERM");

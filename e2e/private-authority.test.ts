@@ -101,14 +101,15 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** Sends an event with this token to a server with these settings. @returns the status. */
-async function statusWith(settings: Record<string, string>, token: string): Promise<number> {
+/** Sends an event with this token to a server with these settings. @returns the status, and what readiness says then. */
+async function answerWith(settings: Record<string, string>, token: string): Promise<[status: number, ready: string]> {
   reached = [];
   const who = await issueCredentials(environment, "one");
   const server = await startServer({ ...environment, ...settings });
   try {
     const body = JSON.stringify(transport(who));
-    return (await send({ url: server.url, headers: authorized({ ...who, token }), body })).status;
+    const { status } = await send({ url: server.url, headers: authorized({ ...who, token }), body });
+    return [status, (await send({ url: server.adminUrl, method: "GET", path: "/readyz" })).text];
   } finally {
     await server.stop();
   }
@@ -116,6 +117,7 @@ async function statusWith(settings: Record<string, string>, token: string): Prom
 
 describe("behind a forward proxy and with a private authority", () => {
   const jwt = { DRS_JWT_JWKS_URL: `${ISSUER}/jwks`, DRS_JWT_ISSUER: ISSUER, DRS_JWT_AUDIENCE: "drs" };
+  const introspection = { DRS_INTROSPECTION_URL: `${ISSUER}/introspect` };
   const signed = (): Promise<string> =>
     new SignJWT({ sub: "one", iss: ISSUER, aud: "drs" })
       .setProtectedHeader({ alg: "ES256", kid: "1" })
@@ -123,16 +125,16 @@ describe("behind a forward proxy and with a private authority", () => {
       .sign(key);
 
   test("a server verifies tokens by JWKS", async () => {
-    expect(await statusWith(jwt, await signed())).toBe(201);
+    expect(await answerWith(jwt, await signed())).toEqual([201, "ok\n"]);
     expect(reached).toEqual(["identity.internal:443"]);
   });
 
   test("a server verifies tokens by introspection", async () => {
-    expect(await statusWith({ DRS_INTROSPECTION_URL: `${ISSUER}/introspect` }, OPAQUE)).toBe(201);
+    expect(await answerWith(introspection, OPAQUE)).toEqual([201, "ok\n"]);
     expect(reached).toEqual(["identity.internal:443"]);
   });
 
-  test("drs doctor reads the metadata of an identity provider", async () => {
+  const doctor = async (changed: Record<string, string> = {}): Promise<string> => {
     reached = [];
     const roles = join(folder.path, "roles.yaml");
     writeFileSync(roles, "roles:\n  staff: [operator]\n");
@@ -142,15 +144,33 @@ describe("behind a forward proxy and with a private authority", () => {
       DRS_OIDC_CLIENT_ID: "drs",
       DRS_OIDC_ROLE_FILE: roles,
     };
-    const { stdout } = await runDrs({ ...environment, ...oidc }, ["doctor"]);
-    expect(stdout.toString()).toContain(`${ISSUER} answers`);
+    return (await runDrs({ ...environment, ...oidc, ...changed }, ["doctor"])).stdout.toString();
+  };
+
+  test("drs doctor reads the metadata of an identity provider", async () => {
+    expect(await doctor()).toContain(`${ISSUER} answers`);
     expect(reached).toEqual(["identity.internal:443"]);
   });
 
-  test.each([
-    ["without the authority", { NODE_EXTRA_CA_CERTS: "" }],
-    ["without the proxy", { NODE_USE_ENV_PROXY: "0" }],
-  ])("%s, tokens of JWKS get 503", async (_, changed) => {
-    expect(await statusWith({ ...jwt, ...changed }, await signed())).toBe(503);
+  describe("without the authority", () => {
+    const without = { NODE_EXTRA_CA_CERTS: "" };
+    const reason =
+      "can't be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE): name the file of its authority in NODE_EXTRA_CA_CERTS";
+
+    test.each<[string, () => Promise<[number, string]>]>([
+      ["JWKS", async () => answerWith({ ...jwt, ...without }, await signed())],
+      ["introspection", () => answerWith({ ...introspection, ...without }, OPAQUE)],
+    ])("tokens of %s get 503, and readiness names the variable", async (title, answer) => {
+      expect(await answer()).toEqual([503, expect.stringContaining(`${title}: ${reason} (since `)]);
+    });
+
+    test("drs doctor names the variable for an identity provider", async () => {
+      expect(await doctor(without)).toContain(`${ISSUER}: the identity provider ${reason}`);
+    });
+  });
+
+  test("without the proxy, tokens of JWKS get 503", async () => {
+    const [status] = await answerWith({ ...jwt, NODE_USE_ENV_PROXY: "0" }, await signed());
+    expect(status).toBe(503);
   });
 });

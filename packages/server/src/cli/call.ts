@@ -11,6 +11,7 @@ import {
   routeOf,
 } from "@device-risk-signals/admin-api";
 import { isOperatorErrorCode } from "../base/errors/codes.ts";
+import { describeUnreached } from "../base/messages/unreached.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Context, escapeInLines } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
@@ -109,15 +110,9 @@ export function errorOfStatus(status: number, message: string, error: unknown): 
 /** Error codes of `fetch` if an answer does not come in time. */
 const TIMEOUT_CODES = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** Codes of TLS for a certificate whose authority is not known. */
-const UNKNOWN_AUTHORITY = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
-
 export function unreachableError(error: unknown, url: string): OperatorError {
   const { code = "" } = ((error as Error).cause ?? {}) as { readonly code?: string };
   const isLate = (error instanceof DOMException && error.name === "TimeoutError") || TIMEOUT_CODES.has(code);
-  const cure = UNKNOWN_AUTHORITY.test(code) ? ": name the file of its authority in NODE_EXTRA_CA_CERTS" : "";
-  const why = isLate
-    ? "gave no answer in time, and may still be working"
-    : `can't be reached${code && ` (${code})`}${cure}`;
+  const why = isLate ? "gave no answer in time, and may still be working" : describeUnreached(code);
   return new OperatorError("dependency-unavailable", `The admin API at ${url} ${why}.`, { cause: error });
 }

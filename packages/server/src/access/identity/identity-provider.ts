@@ -20,6 +20,7 @@ import {
 } from "openid-client";
 import type { Dependency } from "../../base/dependencies/dependencies.ts";
 import { Monitor, type Pace } from "../../base/dependencies/monitor.ts";
+import { describeUnreached } from "../../base/messages/unreached.ts";
 import { Unavailable } from "../../base/ports.ts";
 import type { Claims, Identity } from "./role-mapping.ts";
 
@@ -100,8 +101,9 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
         );
         return await work(configuration);
       } catch (error) {
-        const cause = connection.failure();
-        throw cause === undefined ? error : new Unavailable(`the identity provider can't be reached (${cause})`);
+        const code = connection.failure();
+        if (code === undefined) throw error;
+        throw new Unavailable(`the identity provider ${describeUnreached(code)}`, { cause: { code } });
       }
     };
     return dependency.call(call, { isAway: (error) => error instanceof Unavailable });

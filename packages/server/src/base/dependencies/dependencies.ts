@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../errors/operator-error.ts";
+import { describeUnreached, unknownAuthorityOf } from "../messages/unreached.ts";
 import { Unavailable } from "../ports.ts";
 import { withDeadline } from "./deadline.ts";
 
@@ -129,7 +130,8 @@ export class Dependency {
     if (this.#registry.stopping.aborted) return;
     if (hasCode(error, "dependency-unusable")) return this.report("away", error.detail.problem);
     if (this.has("away")) return;
-    this.report("away", hasCode(error, "dependency-silent") ? "does not answer" : "can't be reached");
+    const isSilent = hasCode(error, "dependency-silent");
+    this.report("away", isSilent ? "does not answer" : describeUnreached(unknownAuthorityOf(error)));
   }
 
   report(trouble: Trouble, problem: string): void {

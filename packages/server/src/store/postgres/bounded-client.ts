@@ -68,6 +68,8 @@ export class AbandonedBackends {
   }
 }
 
+const LOCATED_STATES: ReadonlySet<string> = new Set([SQL_STATES.diskFull, SQL_STATES.protocolViolation]);
+
 /** Time in milliseconds for which `end` waits for a peer that does not read. */
 const END_WITHIN_MS = 1_000;
 
@@ -189,10 +191,10 @@ export class BoundedClient extends Client {
     });
   }
 
-  /** Adds to the error of a full disk which database has it. */
+  /** Adds to the error of a full disk or a pooler which database has it. */
   #located(error: unknown): unknown {
-    const isFull = error instanceof DatabaseError && error.code === SQL_STATES.diskFull;
-    return isFull ? new ConnectError(error, this.#named) : error;
+    const isLocated = error instanceof DatabaseError && LOCATED_STATES.has(error.code ?? "");
+    return isLocated ? new ConnectError(error, this.#named) : error;
   }
 
   async #end(): Promise<void> {

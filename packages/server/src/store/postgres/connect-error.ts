@@ -34,6 +34,12 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     "raise max_connections or the limit of the login, or lower the pools of the processes",
   ],
   [SQL_STATES.diskFull]: ["has no space left on device", "free some space"],
+  // PgBouncer rejects start-up parameters, and transactions in statement mode, with this SQLSTATE.
+  [SQL_STATES.protocolViolation]: [
+    "is behind a pooler that refuses start-up parameters or transactions of this server",
+    "set pool_mode = session, and name options, statement_timeout and idle_in_transaction_session_timeout in " +
+      "ignore_startup_parameters (Poolers in docs/operator/databases.md)",
+  ],
   "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string": [
     "asks for a password, and there is none",
     "add it",
@@ -67,8 +73,8 @@ export function whereOf({ connectionString = "", setting }: SetDatabase): string
 }
 
 /**
- * An error of a connection that could not be made, or of a full disk, which any statement can notice. Its message names the store, what happened, the cure, the place and
- * the setting. `cause` is the driver's error, by whose code `errors.ts` decides.
+ * An error of a connection that could not be made, or of a full disk or a pooler, which any statement can notice. Its
+ * message names the store, what happened, the cure, the place and the setting. `cause` is the driver's error, by whose code `errors.ts` decides.
  */
 export class ConnectError extends Unavailable {
   override readonly cause: Error;

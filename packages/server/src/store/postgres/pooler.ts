@@ -1,6 +1,7 @@
 import { OperatorError } from "../../base/errors/operator-error.ts";
 import type { BoundedClient } from "./bounded-client.ts";
 import { type DatabaseOptions, monitorOptions, withClient } from "./database.ts";
+import { whereOf } from "./connect-error.ts";
 import { sqlState } from "./errors.ts";
 import { SQL_STATES } from "./sql-states.ts";
 import { query, sql } from "./statement.ts";
@@ -21,17 +22,11 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
     // A pooler reports a process id of its own.
     if (first.pid === reported) return;
     await withClient(bare, async (second) => {
-      for (let round = 0; round < CHECK_ROUNDS; round++) await requireApart(first, second);
+      for (let round = 0; round < CHECK_ROUNDS; round++) await requireApart(first, second, login);
     });
   }).catch((error: unknown) => {
-    // PgBouncer rejects start-up parameters, and transactions in statement mode, with this SQLSTATE.
     if (sqlState(error) !== SQL_STATES.protocolViolation) throw error;
-    throw new OperatorError(
-      "pooler-unsupported",
-      "a pooler refuses start-up parameters or transactions of this server: set pool_mode = session, and name options, " +
-        "statement_timeout and idle_in_transaction_session_timeout in ignore_startup_parameters (Poolers in docs/operator/databases.md)",
-      { cause: error },
-    );
+    throw new OperatorError("pooler-unsupported", (error as Error).message, { cause: error });
   });
 }
 
@@ -39,7 +34,7 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
  * Requires that a connection in a transaction has another backend than the other connection.
  * @throws pooler-unsupported
  */
-async function requireApart(first: BoundedClient, second: BoundedClient): Promise<void> {
+async function requireApart(first: BoundedClient, second: BoundedClient, login: DatabaseOptions): Promise<void> {
   const before = await pidOf(first);
   await second.query("begin");
   const other = await pidOf(second);
@@ -48,8 +43,9 @@ async function requireApart(first: BoundedClient, second: BoundedClient): Promis
   if (before === after && other !== before) return;
   throw new OperatorError(
     "pooler-unsupported",
-    "a pooler in transaction or statement mode is between server and database, which breaks locks and prepared " +
-      "statements: name the database itself, or set pool_mode = session (Poolers in docs/operator/databases.md)",
+    `the ${login.bound?.dependency.title ?? "database"} is behind a pooler in transaction or statement mode, which ` +
+      "breaks locks and prepared statements: name the database itself, or set pool_mode = session (Poolers in " +
+      `docs/operator/databases.md)${whereOf(login)}`,
   );
 }
 

@@ -58,7 +58,7 @@ function row(name: string, field: Field): string[] {
   const where = field.platforms.length === 0 ? "never filled" : field.platforms.join(", ");
   const constant = field.constantOn ? ` **Constant on ${field.constantOn.join(", ")}: read it as omitted there.**` : "";
   const cells = [
-    `${code(name)}${field.required ? " (required)" : ""}`,
+    `${code(name)}${field.required ? " (required)" : ""}${field.addition ? " (addition)" : ""}`,
     field.type + (field.unit ? `, ${field.unit}` : ""),
     where,
     field.sensitivity,
@@ -88,13 +88,15 @@ ${table(COLUMNS, rows(probe.fields))}
 }
 
 export function dataDictionary(): string {
-  const count = CATALOG.reduce((sum, probe) => sum + Object.keys(probe.fields).length, 0);
+  const fields = CATALOG.flatMap((probe) => Object.values(probe.fields));
+  const additions = fields.filter(({ addition }) => addition).length;
   return `<!-- Generated from the catalog by \`npm run generate\`. Do not edit. -->
 
 # Data dictionary
 
-${CATALOG.length} probes, ${count} fields. Every field is optional unless it says *required*. An omitted field was not observed: that is not
-\`false\`. Unknown probes and unknown fields of a later SDK release are stored unchanged.
+${CATALOG.length} probes, ${fields.length} fields: ${fields.length - additions} of the contract, and ${additions} that say *addition*. Every field is optional unless it says
+*required*. An omitted field was not observed: that is not \`false\`. Unknown probes and unknown fields of a later SDK release are
+stored unchanged.
 
 Sensitivity: \`low\` says little about one device, because many devices have the same value; \`medium\` distinguishes devices if
 several values are combined, or describes how a person set the device up; \`high\` is location, telephony, network names and

@@ -68,6 +68,12 @@ describe("the catalog keeps each released field", () => {
   });
 });
 
+it("the catalog marks its additions to the 322 fields of the contract", () => {
+  const fields = CATALOG.flatMap((probe) => Object.values(probe.fields));
+  expect(fields.filter(({ addition }) => !addition)).toHaveLength(322);
+  expect(EVERY_FIELD.find(([path]) => path === "os_integrity.executableMemoryMappings")?.[2].addition).toBe(true);
+});
+
 it("one field is an object", () => {
   expect(EVERY_FIELD.filter(([, , field]) => field.type === "object").map(([path]) => path)).toEqual([
     "device_identity.androidBuild",

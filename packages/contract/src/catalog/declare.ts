@@ -94,6 +94,8 @@ export interface Field extends Vocabulary {
   readonly permission?: Permission;
   /** Platforms on which the SDK sends a constant and no observation. Readers treat the field as omitted there. */
   readonly constantOn?: readonly Platform[];
+  /** The tables of the contract do not have the field. The contract allows it: success data may have extra keys. */
+  readonly addition?: true;
   /** The members of an `object`. It has no others. */
   readonly fields?: Readonly<Record<string, Field>>;
 }
@@ -227,4 +229,9 @@ export function numbers(unit: Unit, meaning: string, options: FieldOptions = {})
 /** An object that has no other members than `fields`. */
 export function object(meaning: string, fields: Readonly<Record<string, Field>>, options: FieldOptions = {}): Field {
   return field("object", meaning, options, { fields });
+}
+
+/** The fields of a probe that the tables of the contract do not have. They follow the fields of the contract. */
+export function additions(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Field>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, own]) => [name, { ...own, addition: true }]));
 }

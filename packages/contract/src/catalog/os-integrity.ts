@@ -1,4 +1,4 @@
-import { boolean, number, numbers, type Probe, string, strings } from "./declare.ts";
+import { additions, boolean, number, numbers, type Probe, string, strings } from "./declare.ts";
 import { INSTALLED_APPS } from "./disclosure.ts";
 import { FACT, IDENTIFIER, PATH, VARIABLE } from "./forms.ts";
 
@@ -235,14 +235,6 @@ export const osIntegrity: Probe = {
         sensitivity: "medium",
       },
     ),
-    executableMemoryMappings: strings(
-      "Executable memory without a file on disk, by permissions and name (if any) in /proc/self/maps: the first 64 different texts, each cut to 128 characters; absent if the map was not read to its end. No finding: ART's JIT (`jit-cache`, `jit-zygote-cache`, `dalvik-jit-code-cache`), WebView and drivers have such memory on ordinary devices.",
-      {
-        on: "android",
-        sensitivity: "medium",
-        raw: true,
-      },
-    ),
     fridaThreadNamesFound: strings(
       "Threads of this process whose names are those of Frida's; some also occur in other libraries.",
       {
@@ -367,5 +359,16 @@ export const osIntegrity: Probe = {
       "SensorManager has a proximity sensor; false means that the SDK looked and found none, as on most tablets.",
       { on: "android" },
     ),
+
+    ...additions({
+      executableMemoryMappings: strings(
+        "Executable memory without a file on disk, by permissions and name (if any) in /proc/self/maps: the first 64 different texts, each cut to 128 characters; absent if the map was not read to its end. No finding: ART's JIT (`jit-cache`, `jit-zygote-cache`, `dalvik-jit-code-cache`), WebView and drivers have such memory on ordinary devices.",
+        {
+          on: "android",
+          sensitivity: "medium",
+          raw: true,
+        },
+      ),
+    }),
   },
 };

@@ -333,8 +333,6 @@ export interface OsIntegrityData {
   readonly dyldImageCount?: number;
   /** Executable memory is mapped from a place that neither app, system nor JIT accounts for. Only on android. */
   readonly suspiciousExecutableMappingsFound?: boolean;
-  /** Executable memory without a file on disk, by permissions and name (if any) in /proc/self/maps: the first 64 different texts, each cut to 128 characters; absent if the map was not read to its end. No finding: ART's JIT (`jit-cache`, `jit-zygote-cache`, `dalvik-jit-code-cache`), WebView and drivers have such memory on ordinary devices. Only on android. */
-  readonly executableMemoryMappings?: readonly string[];
   /** Threads of this process whose names are those of Frida's; some also occur in other libraries. Only on android. */
   readonly fridaThreadNamesFound?: readonly string[];
   /** A pipe of Frida's injector (linjector) is open in this process. Only on android. */
@@ -385,6 +383,8 @@ export interface OsIntegrityData {
   readonly hasMagnetometer?: boolean;
   /** SensorManager has a proximity sensor; false means that the SDK looked and found none, as on most tablets. Only on android. */
   readonly hasProximitySensor?: boolean;
+  /** Executable memory without a file on disk, by permissions and name (if any) in /proc/self/maps: the first 64 different texts, each cut to 128 characters; absent if the map was not read to its end. No finding: ART's JIT (`jit-cache`, `jit-zygote-cache`, `dalvik-jit-code-cache`), WebView and drivers have such memory on ordinary devices. Only on android. */
+  readonly executableMemoryMappings?: readonly string[];
 }
 
 export interface OsIntegrityFridaScanData {

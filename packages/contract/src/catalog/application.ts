@@ -1,4 +1,4 @@
-import { boolean, number, type Probe, string, strings } from "./declare.ts";
+import { additions, boolean, number, type Probe, string, strings } from "./declare.ts";
 import { DIAGNOSTICS } from "./disclosure.ts";
 import { IDENTIFIER, SHA256, VERSION } from "./forms.ts";
 
@@ -163,6 +163,18 @@ export const application: Probe = {
       on: "android",
       sensitivity: "medium",
       form: IDENTIFIER,
+    }),
+
+    ...additions({
+      androidUserId: number(
+        "none",
+        "Number of the Android user in which the app runs (uid / 100000), not of a person: 0 for the first user; another one for a second user, a work profile, a private space or the clone that a maker's dual-app feature runs, and for everybody on a system whose user 0 has no screen (10 then).",
+        { on: "android", sensitivity: "medium", range: { min: 0, integer: true } },
+      ),
+      isDataFolderOwn: boolean(
+        "ApplicationInfo.dataDir is the folder that the system makes for this app and this user. False as a rule means that another app runs this one inside itself; a tool that hides itself reports the ordinary folder. The path is not sent, because it can name other apps.",
+        { on: "android", sensitivity: "medium" },
+      ),
     }),
   },
 };

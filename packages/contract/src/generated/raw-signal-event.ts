@@ -699,6 +699,10 @@ export interface ApplicationData {
   readonly processUptimeMs?: number;
   /** Permissions this app requests and holds now; one that is missing was not granted. Only on android. */
   readonly grantedPermissions?: readonly string[];
+  /** Number of the Android user in which the app runs (uid / 100000), not of a person: 0 for the first user; another one for a second user, a work profile, a private space or the clone that a maker's dual-app feature runs, and for everybody on a system whose user 0 has no screen (10 then). Unit: none. Only on android. */
+  readonly androidUserId?: number;
+  /** ApplicationInfo.dataDir is the folder that the system makes for this app and this user. False as a rule means that another app runs this one inside itself; a tool that hides itself reports the ordinary folder. The path is not sent, because it can name other apps. Only on android. */
+  readonly isDataFolderOwn?: boolean;
 }
 
 export interface DeviceSecurityPostureData {

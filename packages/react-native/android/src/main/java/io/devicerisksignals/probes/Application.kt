@@ -29,7 +29,11 @@ internal fun application(scope: CallScope): Fields {
     },
     "grantedPermissions" to { grantedPermissions(scope) },
     "isForeground" to ::isForeground,
-    "processUptimeMs" to { SystemClock.elapsedRealtime() - Process.getStartElapsedRealtime() }
+    "processUptimeMs" to { SystemClock.elapsedRealtime() - Process.getStartElapsedRealtime() },
+    "androidUserId" to ::androidUserId,
+    "isDataFolderOwn" to {
+      isOwnDataFolder(context.applicationInfo.dataDir, androidUserId(), context.packageName)
+    }
   )
 }
 
@@ -67,3 +71,17 @@ private fun isForeground(): Boolean {
   ActivityManager.getMyMemoryState(process)
   return process.importance == ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND
 }
+
+/** Each Android user has a range of this many uid values (`UserHandle.PER_USER_RANGE` of AOSP). */
+private fun androidUserId(): Int = Process.myUid() / UIDS_PER_USER
+
+private const val UIDS_PER_USER = 100_000
+
+/**
+ * Whether the system makes this folder for this app and user (`Environment.getDataUserCePackageDirectory` of AOSP and
+ * its likes): `/data/user/0/app`, `user_de` in place of `user` for storage that opens before the first unlock, the same
+ * on an adopted volume, and for user 0 also `/data/data/app`.
+ */
+internal fun isOwnDataFolder(folder: String, user: Int, app: String): Boolean =
+  (user == 0 && folder == "/data/data/$app") ||
+    Regex("(/data|/mnt/expand/[^/]+)/user(_de)?/$user/${Regex.escape(app)}").matches(folder)

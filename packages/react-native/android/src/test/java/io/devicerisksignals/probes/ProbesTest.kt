@@ -38,6 +38,7 @@ import org.robolectric.RobolectricTestRunner
 import org.robolectric.Shadows.shadowOf
 import org.robolectric.shadows.SensorBuilder
 import org.robolectric.shadows.ShadowNetworkCapabilities
+import org.robolectric.shadows.ShadowProcess
 
 @RunWith(RobolectricTestRunner::class)
 class ProbesTest {
@@ -317,6 +318,38 @@ class ProbesTest {
     assertEquals(false, read["isSplitApks"])
     assertEquals(emptyList<String>(), read["splitNames"])
     assertEquals(false, read["isSystemApp"])
+  }
+
+  @Test
+  fun `the user and the data folder of a work profile are those of the app`() {
+    val asked = listOf("androidUserId", "isDataFolderOwn")
+    assertEquals(mapOf("androidUserId" to 0.0, "isDataFolderOwn" to false), read("application", asked))
+    ShadowProcess.setUid(1_010_123)
+    application.applicationInfo.dataDir = "/data/user/10/${application.packageName}"
+    assertEquals(mapOf("androidUserId" to 10.0, "isDataFolderOwn" to true), read("application", asked))
+  }
+
+  @Test
+  fun `a data folder of another app or of another user is not the app's own`() {
+    val own = listOf(
+      "/data/data/a.bank" to 0,
+      "/data/user/0/a.bank" to 0,
+      "/data/user/999/a.bank" to 999,
+      "/data/user_de/10/a.bank" to 10,
+      "/mnt/expand/3cbd0af5-2b1f-4e4c-9f5c-2c8f8d6a2f11/user/0/a.bank" to 0
+    )
+    for ((folder, user) in own) assertTrue(folder, isOwnDataFolder(folder, user, "a.bank"))
+    val foreign = listOf(
+      "/data/user/0/io.host/virtual/data/user/0/a.bank" to 0,
+      "/data/data/io.host/gameplugins/a.bank" to 0,
+      "/data/user/10/a.bank" to 0,
+      "/data/data/a.bank" to 10,
+      "/data/user/0/a_bank" to 0,
+      "/data/user/0/a.bank/files" to 0,
+      "/mnt/expand/x/y/user/0/a.bank" to 0,
+      "" to 0
+    )
+    for ((folder, user) in foreign) assertFalse(folder, isOwnDataFolder(folder, user, "a.bank"))
   }
 
   @Test

@@ -1,4 +1,4 @@
-import { boolean, number, type Permission, type Probe, string, strings } from "./declare.ts";
+import { additions, boolean, number, type Permission, type Probe, string, strings } from "./declare.ts";
 import { INSTALLED_APPS } from "./disclosure.ts";
 import { IDENTIFIER } from "./forms.ts";
 
@@ -162,6 +162,14 @@ export const transactionSafety: Probe = {
     remoteAccessAppCount: number("count", "How many remote access apps of that list are installed.", {
       on: "android",
       sensitivity: "high",
+    }),
+
+    ...additions({
+      virtualDeviceTouchCount: number(
+        "count",
+        "Of the examined touches, those whose event names no physical input device (InputEvent.getDeviceId is 0, or below 0: InputDevice.isVirtual). Software made them: the gesture of an accessibility service, which a person may need, remote control, a test or `adb`. A tool that makes an input device of its own is not counted, and systems before Android 12 may keep the device that the tool names.",
+        { on: "android", sensitivity: "medium" },
+      ),
     }),
   },
 };

@@ -777,6 +777,8 @@ export interface TransactionSafetyData {
   readonly remoteAccessAppsFound?: readonly string[];
   /** How many remote access apps of that list are installed. Unit: count. Only on android. */
   readonly remoteAccessAppCount?: number;
+  /** Of the examined touches, those whose event names no physical input device (InputEvent.getDeviceId is 0, or below 0: InputDevice.isVirtual). Software made them: the gesture of an accessibility service, which a person may need, remote control, a test or `adb`. A tool that makes an input device of its own is not counted, and systems before Android 12 may keep the device that the tool names. Unit: count. Only on android. */
+  readonly virtualDeviceTouchCount?: number;
 }
 
 export interface RuntimeData {

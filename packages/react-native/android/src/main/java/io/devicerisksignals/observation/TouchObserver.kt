@@ -6,13 +6,22 @@ import android.view.Window
 
 /**
  * Wraps the callback of a window and examines touches before it passes them on. It reads whether another window covered
- * a touch, and never where the touch was. It passes every call on unchanged.
+ * a touch and whether a physical device made it, and never where the touch was. It passes every call on unchanged.
  *
  * @param wrapped the previous callback of the window.
  */
 internal class TouchObserver(wrapped: Window.Callback, private val elapsedMs: () -> Long) : WindowCallback(wrapped) {
   @Volatile
   var count = 0
+    private set
+
+  /**
+   * Touches of no physical device. A physical device has a positive id; the system and accessibility services inject
+   * events with 0 or `KeyCharacterMap.VIRTUAL_KEYBOARD`, which is -1 (AOSP: `InputDispatcher::injectInputEvent`,
+   * `MotionEventInjector`).
+   */
+  @Volatile
+  var virtualDeviceCount = 0
     private set
 
   @Volatile
@@ -36,7 +45,10 @@ internal class TouchObserver(wrapped: Window.Callback, private val elapsedMs: ()
   }
 
   private fun look(event: MotionEvent) {
-    if (event.actionMasked == MotionEvent.ACTION_DOWN) count++
+    if (event.actionMasked == MotionEvent.ACTION_DOWN) {
+      count++
+      if (event.deviceId <= 0) virtualDeviceCount++
+    }
     if (event.flags and MotionEvent.FLAG_WINDOW_IS_OBSCURED != 0) lastObscuredElapsedMs = elapsedMs()
     if (event.flags and MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED != 0) {
       lastPartiallyObscuredElapsedMs = elapsedMs()

@@ -29,6 +29,7 @@ private fun window(scope: CallScope): Fields = fieldsOf(
   "screenshotDetectedSinceObservationStart" to { this?.screenshots?.let { it.lastElapsedMs != null } },
   "lastScreenshotDetectedElapsedMs" to { this?.screenshots?.lastElapsedMs },
   "observedTouchCount" to { this?.touches?.count },
+  "virtualDeviceTouchCount" to { this?.touches?.virtualDeviceCount },
   "obscuredTouchObserved" to { this?.touches?.let { it.lastObscuredElapsedMs != null } },
   "lastObscuredTouchElapsedMs" to { this?.touches?.lastObscuredElapsedMs },
   "partiallyObscuredTouchObserved" to {

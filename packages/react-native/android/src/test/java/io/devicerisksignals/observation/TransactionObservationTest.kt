@@ -3,6 +3,7 @@ package io.devicerisksignals.observation
 import android.app.Activity
 import android.os.Build
 import android.os.Looper
+import android.view.KeyCharacterMap
 import android.view.MotionEvent
 import android.view.Window
 import com.facebook.react.bridge.LifecycleEventListener
@@ -92,6 +93,21 @@ class TransactionObservationTest {
     assertEquals(true, fields()["obscuredTouchObserved"])
     assertEquals(5_000.0, fields()["lastObscuredTouchElapsedMs"])
     assertEquals(3, passed)
+  }
+
+  @Test
+  fun `touches of no physical device are counted once each`() {
+    observation.start()
+    val dispatch = { event: MotionEvent -> activity.window.callback.dispatchTouchEvent(event) }
+    dispatch(touch())
+    assertEquals(0.0, fields()["virtualDeviceTouchCount"])
+    for (device in listOf(KeyCharacterMap.VIRTUAL_KEYBOARD, 0)) {
+      dispatch(touch(device = device))
+      dispatch(touch(action = MotionEvent.ACTION_MOVE, device = device))
+      dispatch(touch(action = MotionEvent.ACTION_UP, device = device))
+    }
+    assertEquals(2.0, fields()["virtualDeviceTouchCount"])
+    assertEquals(3.0, fields()["observedTouchCount"])
   }
 
   @Test
@@ -247,10 +263,11 @@ class TransactionObservationTest {
       .filterValues { it != null }
   }
 
-  private fun touch(flags: Int = 0, action: Int = MotionEvent.ACTION_DOWN): MotionEvent = MotionEvent.obtain(
-    0, 0, action, 1, arrayOf(MotionEvent.PointerProperties()), arrayOf(MotionEvent.PointerCoords()),
-    0, 0, 1f, 1f, 0, 0, 0, flags
-  )
+  private fun touch(flags: Int = 0, action: Int = MotionEvent.ACTION_DOWN, device: Int = 4): MotionEvent =
+    MotionEvent.obtain(
+      0, 0, action, 1, arrayOf(MotionEvent.PointerProperties()), arrayOf(MotionEvent.PointerCoords()),
+      0, 0, 1f, 1f, device, 0, 0, flags
+    )
 
   private companion object {
     val MENUS_OF_NULL = listOf(
@@ -266,6 +283,7 @@ class TransactionObservationTest {
       "screenshotDetectedSinceObservationStart",
       "lastScreenshotDetectedElapsedMs",
       "observedTouchCount",
+      "virtualDeviceTouchCount",
       "obscuredTouchObserved",
       "lastObscuredTouchElapsedMs",
       "partiallyObscuredTouchObserved",

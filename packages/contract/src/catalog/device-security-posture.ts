@@ -1,4 +1,4 @@
-import { boolean, type Probe, string } from "./declare.ts";
+import { additions, boolean, number, type Probe, string } from "./declare.ts";
 import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const deviceSecurityPosture: Probe = {
@@ -84,5 +84,13 @@ export const deviceSecurityPosture: Probe = {
         sensitivity: "medium",
       },
     ),
+
+    ...additions({
+      userCertificateAuthorityCount: number(
+        "count",
+        "Certificate authorities in the store of this Android user, which the person, an employer or a school added. Filters of advertisements and tools of developers add one, too. An app trusts them only if its network security configuration says so; a modified system can have them among its own, which are not counted.",
+        { on: "android", sensitivity: "medium" },
+      ),
+    }),
   },
 };

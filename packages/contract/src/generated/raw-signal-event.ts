@@ -732,6 +732,8 @@ export interface DeviceSecurityPostureData {
   readonly automaticTimeZoneEnabled?: boolean;
   /** Settings.Global.DEVICE_PROVISIONED: first set-up was completed; says nothing about management. Only on android. */
   readonly deviceProvisioned?: boolean;
+  /** Certificate authorities in the store of this Android user, which the person, an employer or a school added. Filters of advertisements and tools of developers add one, too. An app trusts them only if its network security configuration says so; a modified system can have them among its own, which are not counted. Unit: count. Only on android. */
+  readonly userCertificateAuthorityCount?: number;
 }
 
 export interface TransactionSafetyData {

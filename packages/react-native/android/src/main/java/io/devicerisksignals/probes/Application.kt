@@ -72,11 +72,6 @@ private fun isForeground(): Boolean {
   return process.importance == ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND
 }
 
-/** Each Android user has a range of this many uid values (`UserHandle.PER_USER_RANGE` of AOSP). */
-private fun androidUserId(): Int = Process.myUid() / UIDS_PER_USER
-
-private const val UIDS_PER_USER = 100_000
-
 /**
  * Whether the system makes this folder for this app and user (`Environment.getDataUserCePackageDirectory` of AOSP and
  * its likes): `/data/user/0/app`, `user_de` in place of `user` for storage that opens before the first unlock, the same

@@ -28,9 +28,28 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
     "securityPatch" to { Build.VERSION.SECURITY_PATCH?.ifEmpty { null } },
     "automaticTimeEnabled" to isOn(Settings.Global.AUTO_TIME),
     "automaticTimeZoneEnabled" to isOn(Settings.Global.AUTO_TIME_ZONE),
-    "deviceProvisioned" to isOn(Settings.Global.DEVICE_PROVISIONED)
+    "deviceProvisioned" to isOn(Settings.Global.DEVICE_PROVISIONED),
+    "userCertificateAuthorityCount" to { userCertificateAuthorities(scope) }
   )
 }
+
+/**
+ * Counts the files in which the system keeps the authorities that were added for this user (AOSP:
+ * `TrustedCertificateStore`). Every app of the user may read them. The system makes their folder with the first one,
+ * and its parent with the user (AOSP: `ensure_config_user_dirs`).
+ *
+ * The key store `AndroidCAStore` is not asked: it parses every certificate of the system, and a folder that it can't
+ * list looks empty.
+ */
+private fun userCertificateAuthorities(scope: CallScope): Int? {
+  val user = "/data/misc/user/${androidUserId()}"
+  val added = "$user/cacerts-added"
+  if (scope.files.exists(user) != true) return null
+  return if (scope.files.exists(added) == false) 0 else scope.files.names(added).count(CERTIFICATE::matches)
+}
+
+/** A hash of the subject, and a number that distinguishes certificates of equal hash. */
+private val CERTIFICATE = Regex("[0-9a-f]{8}\\.\\d+")
 
 private fun declares(scope: CallScope, feature: String, since: Int = 0): Boolean? =
   if (Build.VERSION.SDK_INT >= since) scope.context.packageManager.hasSystemFeature(feature) else null

@@ -2,6 +2,7 @@ package io.devicerisksignals.probes
 
 import android.app.KeyguardManager
 import android.os.Build
+import android.os.Process
 import android.provider.Settings
 import android.view.WindowManager
 import android.view.accessibility.AccessibilityManager
@@ -36,3 +37,8 @@ internal fun isScreenCaptured(scope: CallScope): Boolean? {
 }
 
 internal fun isDeviceLocked(scope: CallScope): Boolean = scope.service<KeyguardManager>().isDeviceLocked
+
+/** Each Android user has a range of this many uid values (`UserHandle.PER_USER_RANGE` of AOSP). */
+internal fun androidUserId(): Int = Process.myUid() / UIDS_PER_USER
+
+private const val UIDS_PER_USER = 100_000

@@ -163,6 +163,24 @@ class ProbesTest {
   }
 
   @Test
+  fun `added certificate authorities are counted, none is 0, and an unreadable store is unknown`() {
+    val asked = listOf("userCertificateAuthorityCount")
+    assertEquals(emptyMap<String, Any>(), read(POSTURE, asked))
+    folder.root.write("data/misc/user/0/gatekeeper", ByteArray(0))
+    assertEquals(mapOf("userCertificateAuthorityCount" to 0.0), read(POSTURE, asked))
+    for (name in listOf("7651b327.0", "7651b327.1", "a3c.0", ".tmp", "7651b327", "notes.txt")) {
+      folder.root.write("data/misc/user/0/cacerts-added/$name", ByteArray(0))
+    }
+    folder.root.write("data/misc/user/10/cacerts-added/7651b327.0", ByteArray(0))
+    assertEquals(mapOf("userCertificateAuthorityCount" to 2.0), read(POSTURE, asked))
+    ShadowProcess.setUid(1_010_123)
+    assertEquals(mapOf("userCertificateAuthorityCount" to 1.0), read(POSTURE, asked))
+    folder.root.resolve("data/misc/user/10/cacerts-added").deleteRecursively()
+    folder.root.write("data/misc/user/10/cacerts-added", "not a folder".toByteArray())
+    assertEquals(emptyMap<String, Any>(), read(POSTURE, asked))
+  }
+
+  @Test
   fun `only the host and the port of a proxy script are reported`() {
     val asked = listOf("isProxyConfigured", "proxyHost", "proxyPort")
     assertEquals(mapOf("isProxyConfigured" to false), read("network", asked))

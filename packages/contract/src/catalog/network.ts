@@ -1,4 +1,4 @@
-import { boolean, number, type Probe, string, strings } from "./declare.ts";
+import { additions, boolean, number, type Probe, string, strings } from "./declare.ts";
 import { NETWORK } from "./disclosure.ts";
 import { ADDRESS } from "./forms.ts";
 
@@ -181,5 +181,33 @@ export const network: Probe = {
         sensitivity: "medium",
       },
     ),
+
+    ...additions({
+      wifiSecurityType: string(
+        "WifiInfo.getCurrentSecurityType: how the Wi-Fi that is the active network protects its link; absent on another network and in a VPN. `open` and `owe` need no password, as in many hotels; a phone's hotspot is `psk` or `sae`. Names and addresses of the network are not read.",
+        {
+          on: "android",
+          sensitivity: "medium",
+          permission: { android: "ACCESS_NETWORK_STATE" },
+          values: [
+            "open",
+            "wep",
+            "psk",
+            "eap",
+            "sae",
+            "eap_wpa3_enterprise",
+            "eap_wpa3_enterprise_192_bit",
+            "owe",
+            "wapi_psk",
+            "wapi_cert",
+            "osen",
+            "passpoint_r1_r2",
+            "passpoint_r3",
+            "dpp",
+          ],
+          systems: { android: { since: 31 } },
+        },
+      ),
+    }),
   },
 };

@@ -454,6 +454,8 @@ export interface NetworkData {
   readonly wifiRxBytes?: number;
   /** Sent since boot other than over mobile (TrafficStats total less mobile): mostly Wi-Fi. Unit: bytes. Only on android. */
   readonly wifiTxBytes?: number;
+  /** WifiInfo.getCurrentSecurityType: how the Wi-Fi that is the active network protects its link; absent on another network and in a VPN. `open` and `owe` need no password, as in many hotels; a phone's hotspot is `psk` or `sae`. Names and addresses of the network are not read. Only on android. */
+  readonly wifiSecurityType?: string;
 }
 
 export interface TelephonyData {

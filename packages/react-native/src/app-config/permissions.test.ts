@@ -12,7 +12,7 @@ it("installTimePermissions lists the permissions of the named probes that Androi
       fields: expect.arrayContaining(["isVpnActive"]) as string[],
     },
   ]);
-  expect(installTimePermissions(["network"])[0]?.fields).toHaveLength(13);
+  expect(installTimePermissions(["network"])[0]?.fields).toHaveLength(14);
   expect(installTimePermissions(["geolocation", "telephony"])).toEqual([]);
 });
 

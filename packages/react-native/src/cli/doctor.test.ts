@@ -189,7 +189,7 @@ it("doctor reports permissions that unlock fields of the enabled probes, but doe
     /^AndroidManifest.xml: <uses-permission android:name="android.permission.ACCESS_NETWORK_STATE" \/>/,
   );
   expect(first).toMatch(
-    / gives network: isConnected, connectionType, .*isVpnActive.*dnsServerAddresses; no user is asked/,
+    / gives network: isConnected, connectionType, .*isVpnActive.*wifiSecurityType; no user is asked/,
   );
   expect(second).toContain("USE_BIOMETRIC");
   expect(problems(probes)).toEqual([]);

@@ -2,6 +2,7 @@ package io.devicerisksignals
 
 import io.devicerisksignals.probes.BIOMETRY
 import io.devicerisksignals.probes.TRANSPORTS
+import io.devicerisksignals.probes.WIFI_SECURITY_TYPES
 import io.devicerisksignals.probes.audioModeName
 import io.devicerisksignals.probes.authorizationName
 import io.devicerisksignals.probes.biometryName
@@ -47,6 +48,7 @@ class VocabulariesTest {
   fun `names that are no constants of the platform are also published`() {
     assertEquals(vocabulary("network", "connectionType"), TRANSPORTS.values.toSet())
     assertEquals(vocabulary("network", "networkTransportTypes"), TRANSPORTS.values.toSet())
+    assertEquals(vocabulary("network", "wifiSecurityType"), WIFI_SECURITY_TYPES.values.toSet())
     val kinds = BIOMETRY.keys.map(::setOf) + listOf(emptySet(), BIOMETRY.keys)
     assertEquals(vocabulary("device_security_posture", "biometryType"), kinds.map(::biometryName).toSet())
     val granted = listOf(false to false, false to true, true to true)

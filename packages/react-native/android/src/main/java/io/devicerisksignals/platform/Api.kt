@@ -12,6 +12,8 @@ import android.location.LocationManager
 import android.media.AudioAttributes
 import android.media.AudioManager
 import android.net.LinkProperties
+import android.net.NetworkCapabilities
+import android.net.wifi.WifiInfo
 import android.os.BatteryManager
 import android.os.Build
 import android.telephony.TelephonyManager
@@ -77,6 +79,9 @@ internal object Api31 {
   fun socModel(): String = Build.SOC_MODEL
 
   fun isMock(location: Location): Boolean = location.isMock
+
+  /** Null if the network is no Wi-Fi. The system removes names and addresses from the information, not this type. */
+  fun wifiSecurityType(network: NetworkCapabilities): Int? = (network.transportInfo as? WifiInfo)?.currentSecurityType
 }
 
 @RequiresApi(Build.VERSION_CODES.TIRAMISU)

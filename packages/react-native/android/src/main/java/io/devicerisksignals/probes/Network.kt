@@ -4,10 +4,12 @@ import android.net.ConnectivityManager
 import android.net.LinkProperties
 import android.net.NetworkCapabilities
 import android.net.TrafficStats
+import android.net.wifi.WifiInfo
 import android.os.Build
 import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.platform.Api28
 import io.devicerisksignals.platform.Api29
+import io.devicerisksignals.platform.Api31
 import io.devicerisksignals.platform.addressText
 import java.net.NetworkInterface
 
@@ -52,7 +54,14 @@ private fun activeNetwork(scope: CallScope): Fields {
     "networkTransportTypes" to { active.value?.transports() },
     // The system reports 0 if it has no estimate.
     "linkDownstreamKbps" to { active.value?.linkDownstreamBandwidthKbps?.takeIf { it > 0 } },
-    "linkUpstreamKbps" to { active.value?.linkUpstreamBandwidthKbps?.takeIf { it > 0 } }
+    "linkUpstreamKbps" to { active.value?.linkUpstreamBandwidthKbps?.takeIf { it > 0 } },
+    "wifiSecurityType" to {
+      if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S) {
+        active.value?.let(Api31::wifiSecurityType)?.let(WIFI_SECURITY_TYPES::get)
+      } else {
+        null
+      }
+    }
   )
 }
 
@@ -79,6 +88,23 @@ internal val TRANSPORTS = mapOf(
   NetworkCapabilities.TRANSPORT_THREAD to "thread",
   NetworkCapabilities.TRANSPORT_SATELLITE to "satellite",
   NetworkCapabilities.TRANSPORT_VPN to VPN
+)
+
+internal val WIFI_SECURITY_TYPES = mapOf(
+  WifiInfo.SECURITY_TYPE_OPEN to "open",
+  WifiInfo.SECURITY_TYPE_WEP to "wep",
+  WifiInfo.SECURITY_TYPE_PSK to "psk",
+  WifiInfo.SECURITY_TYPE_EAP to "eap",
+  WifiInfo.SECURITY_TYPE_SAE to "sae",
+  WifiInfo.SECURITY_TYPE_EAP_WPA3_ENTERPRISE to "eap_wpa3_enterprise",
+  WifiInfo.SECURITY_TYPE_EAP_WPA3_ENTERPRISE_192_BIT to "eap_wpa3_enterprise_192_bit",
+  WifiInfo.SECURITY_TYPE_OWE to "owe",
+  WifiInfo.SECURITY_TYPE_WAPI_PSK to "wapi_psk",
+  WifiInfo.SECURITY_TYPE_WAPI_CERT to "wapi_cert",
+  WifiInfo.SECURITY_TYPE_OSEN to "osen",
+  WifiInfo.SECURITY_TYPE_PASSPOINT_R1_R2 to "passpoint_r1_r2",
+  WifiInfo.SECURITY_TYPE_PASSPOINT_R3 to "passpoint_r3",
+  WifiInfo.SECURITY_TYPE_DPP to "dpp"
 )
 
 private fun NetworkCapabilities.transports(): List<String> = TRANSPORTS.filterKeys(::hasTransport).values.toList()

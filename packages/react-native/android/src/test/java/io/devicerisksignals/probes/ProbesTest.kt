@@ -12,6 +12,7 @@ import android.net.ConnectivityManager
 import android.net.NetworkCapabilities
 import android.net.ProxyInfo
 import android.net.Uri
+import android.net.wifi.WifiInfo
 import android.os.BatteryManager
 import android.os.Build
 import android.telephony.TelephonyManager
@@ -36,6 +37,7 @@ import org.junit.rules.TemporaryFolder
 import org.junit.runner.RunWith
 import org.robolectric.RobolectricTestRunner
 import org.robolectric.Shadows.shadowOf
+import org.robolectric.annotation.Config
 import org.robolectric.shadows.SensorBuilder
 import org.robolectric.shadows.ShadowNetworkCapabilities
 import org.robolectric.shadows.ShadowProcess
@@ -159,6 +161,24 @@ class ProbesTest {
     assertEquals(
       mapOf("biometryType" to "fingerprint"),
       read(POSTURE, listOf("biometryAvailable", "biometryType"), context)
+    )
+  }
+
+  @Test
+  @Config(sdk = [35])
+  fun `only Wi-Fi of a known type has a security type`() {
+    val asked = listOf("wifiSecurityType")
+    val types = listOf(WifiInfo.SECURITY_TYPE_SAE, WifiInfo.SECURITY_TYPE_UNKNOWN)
+    val read = (types.map { WifiInfo.Builder().setCurrentSecurityType(it).build() } + null).map { info ->
+      val capabilities = ShadowNetworkCapabilities.newInstance()
+      shadowOf(capabilities).setTransportInfo(info)
+      shadowOf(connectivity).setNetworkCapabilities(connectivity.activeNetwork, capabilities)
+      read("network", asked)
+    }
+    assertEquals(listOf(mapOf("wifiSecurityType" to "sae"), emptyMap(), emptyMap()), read)
+    assertEquals(
+      emptyMap<String, Any>(),
+      read("network", asked, RefusingContext(setOf(Context.CONNECTIVITY_SERVICE)))
     )
   }
 
@@ -374,7 +394,7 @@ class ProbesTest {
   fun `fields of newer systems are absent on older ones`() {
     val newer = mapOf(
       "application" to listOf("installPackageSource", "updateOwnerPackageName", "installingPackageName"),
-      "network" to listOf("isPrivateDnsActive", "activeNetworkMtu"),
+      "network" to listOf("isPrivateDnsActive", "activeNetworkMtu", "wifiSecurityType"),
       "os_integrity" to listOf("isRunningInUserTestHarness"),
       "device_security_posture" to listOf("strongBoxAvailable", "faceHardwarePresent"),
       "media_bluetooth_apps" to listOf("isScreenCaptured", "audioOutputRoute")

@@ -1,4 +1,4 @@
-import { boolean, number, type Probe, string } from "./declare.ts";
+import { additions, boolean, number, type Probe, string } from "./declare.ts";
 import { DIAGNOSTICS } from "./disclosure.ts";
 
 export const hardware: Probe = {
@@ -162,6 +162,13 @@ export const hardware: Probe = {
     uptimeMs: number("ms", "Time since boot; with the clock it gives the moment of boot.", {
       on: "android",
       sensitivity: "medium",
+    }),
+
+    ...additions({
+      gpuRendererName: string(
+        "Name of the graphics processor, read without drawing: GL_RENDERER on Android, MTLDevice.name on iOS. An emulator names the processor of its host or a renderer in software, such as SwiftShader; test devices and desktops that run mobile apps do so, too.",
+        { raw: true },
+      ),
     }),
   },
 };

@@ -241,6 +241,8 @@ export interface HardwareData {
   readonly nfcEnabled?: boolean;
   /** Time since boot; with the clock it gives the moment of boot. Unit: ms. Only on android. */
   readonly uptimeMs?: number;
+  /** Name of the graphics processor, read without drawing: GL_RENDERER on Android, MTLDevice.name on iOS. An emulator names the processor of its host or a renderer in software, such as SwiftShader; test devices and desktops that run mobile apps do so, too. */
+  readonly gpuRendererName?: string;
 }
 
 export interface FontsData {

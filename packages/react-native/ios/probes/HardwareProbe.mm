@@ -1,3 +1,4 @@
+#import <Metal/Metal.h>
 #import <UIKit/UIKit.h>
 
 #import "../darwin/Kernel.h"
@@ -57,6 +58,7 @@ void readHardware(DRSReading *reading) {
   [reading field:@"lowPowerModeEnabled" read:^{ return boolean(process.isLowPowerModeEnabled); }];
   [reading field:@"freeMemoryBytes" read:^{ return number(kernel::freeBytes()); }];
   [reading field:@"processResidentMemoryBytes" read:^{ return number(kernel::residentBytes()); }];
+  [reading field:@"gpuRendererName" read:^{ return text(MTLCreateSystemDefaultDevice().name); }];
 }
 
 }  // namespace drs

@@ -63,6 +63,14 @@ TEST_CASE("battery: an unknown state is absent") {
   CHECK(fieldsOf(@"hardware", @[ @"batteryLevel", @"batteryState" ]).count == 0);
 }
 
+TEST_CASE("hardware: the name of the graphics processor, without a run, and none without a processor") {
+  resetFakes();
+  fakeDevice.gpuHangs = true;
+  CHECK(json(fieldsOf(@"hardware", @[ @"gpuRendererName" ])) == R"({"gpuRendererName":"Apple A16 GPU"})");
+  fakeDevice.gpu = false;
+  CHECK(fieldsOf(@"hardware", @[ @"gpuRendererName" ]).count == 0);
+}
+
 TEST_CASE("fonts: a digest over sorted names") {
   resetFakes();
   fakeDevice.fonts = @[ @"Zapfino", @"Arial", @"Zapfino" ];

@@ -5,6 +5,7 @@ import android.content.pm.PackageManager
 import android.content.res.Configuration
 import android.hardware.display.DisplayManager
 import android.nfc.NfcManager
+import android.opengl.GLES20
 import android.os.PowerManager
 import android.os.StatFs
 import android.os.SystemClock
@@ -25,8 +26,14 @@ internal fun hardware(scope: CallScope): Fields =
     "nfcAvailable" to { scope.context.packageManager.hasSystemFeature(PackageManager.FEATURE_NFC) },
     "nfcEnabled" to { scope.service<NfcManager>().defaultAdapter?.isEnabled },
     "lowPowerModeEnabled" to { scope.service<PowerManager>().isPowerSaveMode },
-    "uptimeMs" to { SystemClock.elapsedRealtime() }
+    "uptimeMs" to { SystemClock.elapsedRealtime() },
+    "gpuRendererName" to ::rendererName
   )
+
+/** The driver gives its name only to a thread with a context. The context is closed at once, and nothing is drawn. */
+private fun rendererName(): String? = OffscreenContext().use {
+  GLES20.glGetString(GLES20.GL_RENDERER)?.ifEmpty { null }
+}
 
 private fun screen(scope: CallScope): Fields {
   val resources = scope.context.resources

@@ -7,6 +7,7 @@ import { answer, type EvidenceCase } from "./load.ts";
 export type JudgedProbe =
   | "os_integrity"
   | "network"
+  | "application"
   | "media_bluetooth_apps"
   | "transaction_safety"
   | "numeric_consistency";

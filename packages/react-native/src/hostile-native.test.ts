@@ -58,6 +58,7 @@ const sources = [
   "properties",
   "build",
   "paths",
+  "bundleFolder",
   "packages",
 ].concat([
   "classes",

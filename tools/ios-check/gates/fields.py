@@ -18,6 +18,7 @@ JUDGEMENTS = PACKAGE / "src/judgement"
 JUDGED = {
     "os_integrity": "os-integrity-ios.ts",
     "network": "network-ios.ts",
+    "application": "application-ios.ts",
     "media_bluetooth_apps": "media-bluetooth-apps-ios.ts",
     "numeric_consistency": "numeric-consistency.ts",
 }

@@ -707,6 +707,10 @@ export interface ApplicationData {
   readonly androidUserId?: number;
   /** ApplicationInfo.dataDir is the folder that the system makes for this app and this user. False as a rule means that another app runs this one inside itself; a tool that hides itself reports the ordinary folder. The path is not sent, because it can name other apps. Only on android. */
   readonly isDataFolderOwn?: boolean;
+  /** A trace of LiveContainer, which loads an app into its own process without installing it: its variables, or an image from its folder of apps. False means that both were examined; a tool that hides its traces is not seen. On Android see isDataFolderOwn. Only on ios. */
+  readonly runsInsideAnotherApp?: boolean;
+  /** The folder that contains the app's bundle has the file with which TrollStore (iOS 14 to 17.0) marks an app that it installed: the app did not come from the store and can hold any entitlement. False means that the SDK looked and found none. Only on ios. */
+  readonly trollStoreMarkFound?: boolean;
 }
 
 export interface DeviceSecurityPostureData {

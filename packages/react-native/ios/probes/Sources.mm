@@ -61,6 +61,13 @@ Existence schemeExistence(const std::string &name, NSSet *declared) {
   return [UIApplication.sharedApplication canOpenURL:url] ? Existence::present : Existence::absent;
 }
 
+/** The folder that contains the bundle. Only names are examined, and no paths. */
+Existence existenceInBundleFolder(const std::string &name) {
+  NSString *folder = NSBundle.mainBundle.bundlePath.stringByDeletingLastPathComponent;
+  if (folder.length == 0 || name.find('/') != std::string::npos) return Existence::unknown;
+  return files::existence(bytesOf(folder) + "/" + name);
+}
+
 NSSet<NSString *> *declaredSchemes() {
   id listed = [NSBundle.mainBundle objectForInfoDictionaryKey:@"LSApplicationQueriesSchemes"];
   NSMutableSet<NSString *> *schemes = [NSMutableSet set];
@@ -142,6 +149,7 @@ void gatherOnMain(DRSReading *reading) {
 void gather(DRSReading *reading) {
   const auto token = reading.token;
   lookAt(reading, @"paths", ^(const std::string &path) { return files::existence(path); });
+  lookAt(reading, @"bundleFolder", ^(const std::string &name) { return existenceInBundleFolder(name); });
   lookAt(reading, @"writablePaths", ^(const std::string &path) { return files::writability(path); });
   lookAt(reading, @"links", ^(const std::string &path) { return files::link(path); });
   lookAt(reading, @"environment", ^(const std::string &name) { return files::environmentVariable(name); });

@@ -87,6 +87,8 @@ export interface Sources {
   readonly classes: readonly string[];
   /** Environment variables that are set. */
   readonly environment: readonly string[];
+  /** Names of files in the folder that contains the app's bundle (`access`, `F_OK`). iOS. */
+  readonly bundleFolder: readonly string[];
   /** Paths that may be written (`access`, `W_OK`). iOS. */
   readonly writablePaths: readonly string[];
   /** Paths that are symbolic links (`readlink`). iOS. */
@@ -127,6 +129,7 @@ export interface Evidence {
   readonly paths?: Presence;
   readonly classes?: Presence;
   readonly environment?: Presence;
+  readonly bundleFolder?: Presence;
   readonly writablePaths?: Presence;
   readonly links?: Presence;
   readonly schemes?: Presence;

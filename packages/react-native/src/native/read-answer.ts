@@ -92,6 +92,7 @@ const READERS: Readonly<Record<SourceId, (value: unknown) => unknown>> = {
   paths: readPresence,
   classes: readPresence,
   environment: readPresence,
+  bundleFolder: readPresence,
   writablePaths: readPresence,
   links: readPresence,
   schemes: readPresence,

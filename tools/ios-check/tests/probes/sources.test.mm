@@ -19,6 +19,15 @@ TEST_CASE("paths, links, places to write, environment, classes") {
   CHECK(json(evidenceOf(@"classes", @[ @"NSString", @"Shadow" ])) == R"({"absent":["Shadow"],"present":["NSString"]})");
 }
 
+TEST_CASE("the folder of the bundle: names in it, and no paths") {
+  resetFakes();
+  NSString *bundle = NSBundle.mainBundle.bundlePath.lastPathComponent;
+  NSArray *names = @[ bundle, @"_TrollStore", [@"../" stringByAppendingString:bundle], @"/etc" ];
+  NSDictionary *found = evidenceOf(@"bundleFolder", names);
+  CHECK([found[@"present"] isEqual:@[ bundle ]]);
+  CHECK([found[@"absent"] isEqual:@[ @"_TrollStore" ]]);
+}
+
 TEST_CASE("an argument that is no list of texts leaves the source out") {
   resetFakes();
   for (id wrong in @[ @YES, @"paths", @{}, @[ @1 ], @[ @"" ] ]) CHECK(json(evidenceOf(@"paths", wrong)) == "absent");

@@ -742,6 +742,8 @@ export interface DeviceSecurityPostureData {
   readonly deviceProvisioned?: boolean;
   /** Certificate authorities in the store of this Android user, which the person, an employer or a school added. Filters of advertisements and tools of developers add one, too. An app trusts them only if its network security configuration says so; a modified system can have them among its own, which are not counted. Unit: count. Only on android. */
   readonly userCertificateAuthorityCount?: number;
+  /** The device's clock minus the time that the system last got from the network (SystemClock.currentNetworkTimeClock): above 0 the device is ahead. Absent if the system has no such time. A person can set the clock by hand, and both can be wrong: the network's answer may be unprotected. Unit: ms. Only on android. */
+  readonly networkTimeOffsetMs?: number;
 }
 
 export interface TransactionSafetyData {

@@ -16,6 +16,7 @@ import android.net.NetworkCapabilities
 import android.net.wifi.WifiInfo
 import android.os.BatteryManager
 import android.os.Build
+import android.os.SystemClock
 import android.telephony.TelephonyManager
 import androidx.annotation.RequiresApi
 
@@ -86,6 +87,9 @@ internal object Api31 {
 
 @RequiresApi(Build.VERSION_CODES.TIRAMISU)
 internal object Api33 {
+  /** @throws java.time.DateTimeException if the system has no time from the network. It asks the network for none. */
+  fun networkTimeMs(): Long = SystemClock.currentNetworkTimeClock().millis()
+
   fun packageSource(source: InstallSourceInfo): Int = source.packageSource
 
   /** Types of the devices on which media would be played now. */

@@ -9,6 +9,7 @@ import android.provider.Settings
 import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.platform.Api29
 import io.devicerisksignals.platform.Api30
+import io.devicerisksignals.platform.Api33
 import io.devicerisksignals.platform.SettingsTable
 
 internal fun deviceSecurityPosture(scope: CallScope): Fields {
@@ -29,7 +30,14 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
     "automaticTimeEnabled" to isOn(Settings.Global.AUTO_TIME),
     "automaticTimeZoneEnabled" to isOn(Settings.Global.AUTO_TIME_ZONE),
     "deviceProvisioned" to isOn(Settings.Global.DEVICE_PROVISIONED),
-    "userCertificateAuthorityCount" to { userCertificateAuthorities(scope) }
+    "userCertificateAuthorityCount" to { userCertificateAuthorities(scope) },
+    "networkTimeOffsetMs" to {
+      if (Build.VERSION.SDK_INT < Build.VERSION_CODES.TIRAMISU) {
+        null
+      } else {
+        System.currentTimeMillis() - Api33.networkTimeMs()
+      }
+    }
   )
 }
 

@@ -41,6 +41,7 @@ import org.robolectric.annotation.Config
 import org.robolectric.shadows.SensorBuilder
 import org.robolectric.shadows.ShadowNetworkCapabilities
 import org.robolectric.shadows.ShadowProcess
+import org.robolectric.shadows.ShadowSystemClock
 
 @RunWith(RobolectricTestRunner::class)
 class ProbesTest {
@@ -197,6 +198,17 @@ class ProbesTest {
     assertEquals(mapOf("userCertificateAuthorityCount" to 1.0), read(POSTURE, asked))
     folder.root.resolve("data/misc/user/10/cacerts-added").deleteRecursively()
     folder.root.write("data/misc/user/10/cacerts-added", "not a folder".toByteArray())
+    assertEquals(emptyMap<String, Any>(), read(POSTURE, asked))
+  }
+
+  @Test
+  @Config(sdk = [35])
+  fun `a clock that is ahead of the network's has an offset above 0, and without the network's it is unknown`() {
+    val asked = listOf("networkTimeOffsetMs")
+    // The simulated time of the network is the time since boot, so the clock of the test is decades ahead.
+    ShadowSystemClock.setNetworkTimeAvailable(true)
+    assertTrue(read(POSTURE, asked)["networkTimeOffsetMs"] as Double > DECADE_MS)
+    ShadowSystemClock.setNetworkTimeAvailable(false)
     assertEquals(emptyMap<String, Any>(), read(POSTURE, asked))
   }
 
@@ -396,7 +408,7 @@ class ProbesTest {
       "application" to listOf("installPackageSource", "updateOwnerPackageName", "installingPackageName"),
       "network" to listOf("isPrivateDnsActive", "activeNetworkMtu", "wifiSecurityType"),
       "os_integrity" to listOf("isRunningInUserTestHarness"),
-      "device_security_posture" to listOf("strongBoxAvailable", "faceHardwarePresent"),
+      "device_security_posture" to listOf("strongBoxAvailable", "faceHardwarePresent", "networkTimeOffsetMs"),
       "media_bluetooth_apps" to listOf("isScreenCaptured", "audioOutputRoute")
     )
     if (Build.VERSION.SDK_INT > Build.VERSION_CODES.N) {
@@ -432,6 +444,7 @@ class ProbesTest {
     moduleOf(folder.root, context).ask(probe, fields).fields
 
   private companion object {
+    const val DECADE_MS = 3.1e11
     const val POSTURE = "device_security_posture"
   }
 }

@@ -1,12 +1,18 @@
 /**
  * `npm run bench:bytes`: measures the bytes that an event adds to the database, by table and index, for each generator
- * of events, and compares them with deflate. Sizes do not depend on the load of the machine. `--events N` (default
- * 4,000), `--server DIR` (the server of another checkout, where `npm ci` has run).
+ * of events, and compares them with deflate; then prints the figures of `store/capacity/measured.ts` again. Sizes do not
+ * depend on the load of the machine. `--events N` (default 4,000), `--server DIR` (the server of another checkout, where
+ * `npm ci` has run; not for the last part).
  */
 import { execFile, spawn } from "node:child_process";
 import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import type pg from "pg";
+import {
+  type MeasuredLoad,
+  measureLoad,
+  sealedSamples,
+} from "../../packages/server/src/store/capacity/measured-load.fixture.ts";
 import { deflatedBytes, type Generator, GENERATORS } from "./generators.ts";
 import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
 
@@ -66,10 +72,12 @@ async function measure(generator: Generator): Promise<void> {
   const ended = new Promise((done) => server.once("exit", done));
   server.kill("SIGTERM");
   await ended;
-  const { rows } = await client.query<{ bytes: string }>(
-    "select avg(octet_length(payload)) as bytes from drs.event where payload is not null",
+  const { rows } = await client.query<{ bytes: string; batch: string }>(
+    `select avg(octet_length(payload)) as bytes, (select avg(cardinality(event_ids)) from drs.audit_entry) as batch
+      from drs.event where payload is not null`,
   );
   printSizes(generator, stored, before, after, Number(rows[0]?.bytes));
+  print(`\n${Number(rows[0]?.batch).toFixed(2)} events in a commit batch, at ${RATE} a second`);
 }
 
 function printSizes(
@@ -93,6 +101,54 @@ function printSizes(
   print(`| all ÷ deflate | ${(total / deflated).toFixed(3)} |`);
 }
 
+const LEDGER_ROWS = 300_000;
+const EVENTS = 12_800;
+const BATCH = 64;
+
+/** Measures the figures of `measured.ts` by loads that differ in one thing. */
+async function printMeasured(): Promise<void> {
+  const loaded = async (name: string, batch: number, events: number, ledgerRows = 0, compression = "off") => {
+    const client = await scene.createDatabase(name);
+    const environment = scene.environmentOf(name);
+    await migrate(drs, { ...process.env, ...environment });
+    await client.query(`alter database ${name} set wal_compression = ${compression}`);
+    return measureLoad(environment, { events, batch, ledgerRows, probes: 1 });
+  };
+  const one = await loaded("one", 1, 8_000);
+  const many = await loaded("many", BATCH, EVENTS);
+  const whole = await loaded("whole", BATCH, EVENTS, LEDGER_ROWS);
+  const compressed = await loaded("compressed", BATCH, EVENTS, LEDGER_ROWS, "pglz");
+  const fit = (of: (load: MeasuredLoad) => number) => {
+    const batch = (of(one) - of(many)) / (1 - 1 / BATCH);
+    return { event: Math.round(of(many) - batch / BATCH), batch: Math.round(batch) };
+  };
+  const pages = (LEDGER_ROWS * many.keyIndex) / 8_192;
+  const changed = (pages * (1 - Math.exp(-EVENTS / pages))) / EVENTS;
+  const [few, all] = [await sealedSamples(0.2), await sealedSamples(1)];
+  const sealed = ({ payloads }: typeof few): number =>
+    payloads.reduce((sum, { length }) => sum + length, 0) / payloads.length;
+  const share = (sealed(all) - sealed(few)) / (all.eventBytes - few.eventBytes);
+  const figures = {
+    payload: { fixed: Math.round(sealed(all) - share * all.eventBytes), share: Number(share.toFixed(3)) },
+    row: Math.round(many.row),
+    eventIndexes: fit((load) => load.eventIndexes),
+    ledgerTable: fit((load) => load.ledgerTable),
+    ledgerIndexes: fit((load) => load.ledgerIndexes),
+    auditTable: fit((load) => load.auditTable),
+    auditIndexes: fit((load) => load.auditIndexes),
+    wal: fit((load) => load.wal - load.payload),
+    actionIndex: Math.round(many.actionIndex),
+    keyIndex: Math.round(many.keyIndex),
+    indexPage: {
+      whole: Math.round((whole.wal - many.wal) / changed),
+      compressed: Math.round((compressed.wal - many.wal) / changed),
+    },
+    vacuumed: Number((many.vacuumWal / (many.data + many.ledgerTable + many.auditTable)).toFixed(2)),
+  };
+  print(`\nmeasured.ts:\n${JSON.stringify(figures, undefined, 2)}`);
+}
+
 for (const generator of Object.keys(GENERATORS) as Generator[]) await measure(generator);
+await printMeasured();
 await scene.close();
 process.exit(0);

@@ -167,6 +167,7 @@ export function leafCommands(): readonly string[] {
 /** Commands that work on a folder of files, on an endpoint or on a running server, and use no database. */
 export const LOCAL: ReadonlySet<string> = new Set([
   "bench",
+  "capacity",
   "live",
   "completion",
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),

@@ -34,6 +34,10 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       "Check what the server needs and what is overdue.",
       async () => (await import("./doctor.ts")).doctorCommand,
     ],
+    capacity: [
+      "Compute disk, memory and cores for a number of events.",
+      async () => (await import("./capacity.ts")).capacityCommand,
+    ],
     live: ["Ask the server on this host whether it lives.", async () => (await import("./live.ts")).liveCommand],
     bench: [
       "Measure an installation, which stores the events that it gets.",

@@ -160,7 +160,7 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
 export const RECENT_MS = 3_600_000;
 
 /** Number of relations of a partition that a statement locks: the table and its indexes. */
-const LOCKS_PER_PARTITION = 5;
+export const LOCKS_PER_PARTITION = 5;
 
 export interface PartitionLoad {
   readonly partitions: number;

@@ -8,7 +8,10 @@ import { query, sql, type Statement } from "../postgres/statement.ts";
 /** Maximum number of partitions of a purpose in memory. */
 const MAX_KNOWN = 100;
 /** Partitions that begin later than this time from now are not created in advance. A partition may cover a month. */
-const FARTHEST_MS = 8 * 86_400_000;
+export const FARTHEST_MS = 8 * 86_400_000;
+
+/** Number of partitions that are made in advance: at the start, and regularly. */
+export const PARTITIONS_AHEAD = 7;
 
 interface KnownPartition extends PartitionSecrets {
   readonly id: string;

@@ -80,6 +80,39 @@ describe("drs doctor", () => {
     await owner.end();
   });
 
+  test("computes how long the declared disk of an external PostgreSQL lasts", async () => {
+    const found = async (size?: string) => {
+      const declared = size === undefined ? {} : { DRS_DATABASE_DISK_BYTES: size };
+      const { code, stdout } = await runWithBreakGlass({ ...environment, ...declared }, "doctor");
+      return { code, line: stdout.split("\n").find((line) => line.includes("  disk: ")) };
+    };
+    const rate = "[\\d.]+ [KM]iB a day";
+    expect(await found()).toEqual({
+      code: 0,
+      line: expect.stringMatching(`^note  disk: unknown: .*DRS_DATABASE_DISK_BYTES; ${rate}$`),
+    });
+    expect(await found("999000000000000")).toEqual({
+      code: 0,
+      line: expect.stringMatching(`^ok    disk: 90\\d TiB free, ${rate}: full in ten years or later$`),
+    });
+    expect(await found("1000000000")).toEqual({
+      code: 1,
+      line: expect.stringMatching(`^FAIL  disk: 0 bytes free, ${rate}: full in 0 days: enlarge it or shorten periods`),
+    });
+  });
+
+  test("names the purposes whose partitions were not made in advance, and the locks that a query may take", async () => {
+    expect((await drs("doctor")).stdout).toMatch(/^ok {4}partitions: \d partitions?, 0 past due, none missing ahead$/m);
+    expect((await drs("doctor")).stdout).toMatch(
+      /^ok {4}locks: a query over all partitions takes \d+ of the cluster's \d+ locks$/m,
+    );
+    const fresh = await database.environment();
+    expect((await runDrs(fresh, ["migrate"])).code).toBe(0);
+    const missing =
+      /^note {2}partitions: 0 partitions, 0 past due, missing ahead: default from \S+Z: a running server makes them/m;
+    expect((await runWithBreakGlass(fresh, "doctor")).stdout).toMatch(missing);
+  });
+
   test("reports that the clocks of host and database differ, and exits with code 1", async () => {
     await advanceClock(environment, 60_000);
     expect(await runDrs(environment, ["doctor"])).toMatchObject({ code: 0, stderr: "" });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { object, shape, shownText } from "../schemas.ts";
+import { count, nullable, object, shape, shownText, time } from "../schemas.ts";
 
 const TAG = "Health";
 const read = { method: "GET", tag: TAG, permission: "health.read", access: "read" } as const;
@@ -22,6 +22,44 @@ export const HEALTH_ROUTES = {
           detail: shownText(),
         }),
       ),
+    }),
+  },
+  readCapacity: {
+    ...read,
+    path: "/capacity",
+    summary: "Disk, partitions and locks, and how long they are sufficient",
+    operation: "capacity.read",
+    answer: object({
+      disk: object({
+        free_bytes: nullable(
+          count(
+            "Embedded database: free on its disk. External: `DRS_DATABASE_DISK_BYTES` without the database and `max_wal_size`; null if the setting is absent.",
+          ),
+        ),
+        database_bytes: count("Size of the database."),
+        events_per_day: count("Mean of the last seven days."),
+        bytes_per_day: count("What is stored a day, at the rate of the last seven days."),
+        days: nullable(
+          Type.Number({
+            minimum: 0,
+            description:
+              "Until the disk is full at this rate; null if expiry keeps it from filling, or if the free bytes are not known.",
+          }),
+        ),
+      }),
+      partitions: object({
+        partitions: count("Partitions of events."),
+        missing: Type.Array(
+          object({ purpose: shownText("Purpose, by its id."), from: time("Start of the first missing partition.") }),
+          { description: "Purposes whose partitions were not made in advance." },
+        ),
+        overdue: count("Expired partitions of events and feature values that are not dropped."),
+      }),
+      locks: object({
+        needed: count("Locks of a statement over all partitions."),
+        available: count("Locks that fit into the lock table of the cluster."),
+        max_locks_per_transaction: count("Least value of this setting with which they fit."),
+      }),
     }),
   },
   readConfiguration: {

@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../ingest/adopted-fields/adopted-fields-file.ts";
+import { describeBytes } from "../base/messages/bytes.ts";
 import { describeDuration } from "../base/messages/duration.ts";
 import { plural } from "../base/messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
@@ -17,7 +18,6 @@ import { readHoldState } from "../lifecycle/holds/hold-table.ts";
 import { readRestrictionState } from "../lifecycle/restrictions/restriction-table.ts";
 import { readPolicyVersion } from "../purposes/policy-table.ts";
 import { readRetentionState } from "../lifecycle/retention/run-table.ts";
-import { type PartitionLoad, readPartitionLoad } from "../store/events/partition-slices.ts";
 import { listAcceptedSecretLosses } from "../store/accounts/secret-losses.ts";
 import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { MAX_UNSIGNED } from "../store/crypto/row-signer.ts";
@@ -25,7 +25,6 @@ import type { Config } from "../base/config/config.ts";
 import { boundedBy } from "../base/dependencies/file-calls.ts";
 import type { OperatorErrorCode } from "../base/errors/codes.ts";
 import { requireWritableFolder } from "../base/files/unwritable.ts";
-import { freeBytes } from "../base/dependencies/readiness.ts";
 import { Dependencies, DEPENDENCIES, type DependencyName } from "../base/dependencies/dependencies.ts";
 import { findLogKey } from "../runtime/audit-log.ts";
 import { hasOwnerLogin, isOwner } from "../runtime/connect.ts";
@@ -37,6 +36,7 @@ import { Unavailable } from "../base/ports.ts";
 import type { Warning } from "../base/config/warnings.ts";
 import { asUnusable } from "../store/postgres/errors.ts";
 import { queryRow, sql } from "../store/postgres/statement.ts";
+import { type Capacity, type CapacityParts, examineCapacity } from "./capacity.ts";
 
 export interface Finding {
   readonly what: string;
@@ -49,6 +49,10 @@ export interface Finding {
 }
 
 const MIN_FREE_BYTES = 2 * 1024 ** 3;
+/** A disk that is full sooner is a failure, or a warning. */
+const MIN_DAYS = 7;
+const FEW_DAYS = 30;
+const MANY_DAYS = 3_650;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 
 const EXAMINE_DATABASE = sql(
@@ -87,7 +91,8 @@ const FIND_SEPARATED = sql(
 /** The parts of an installation that the checks examine. */
 export type Examined = RecoveryParts &
   VerifierParts &
-  Pick<Installation, "approvals" | "clusterDirectory" | "config" | "dependencies" | "driftDecisions" | "keyEncryption">;
+  CapacityParts &
+  Pick<Installation, "approvals" | "config" | "dependencies" | "driftDecisions" | "keyEncryption">;
 
 type Check = (installation: Examined, isStandby: boolean) => Promise<Finding | readonly Finding[]>;
 
@@ -97,7 +102,6 @@ const CHECKS: readonly (readonly [what: string, check: Check])[] = [
   ["owner's login", ownerFinding],
   ["purposes", purposeFinding],
   ["retention", retentionFinding],
-  ["partitions", async ({ pool }) => partitionFinding(await readPartitionLoad(pool))],
   ["holds", holdFinding],
   ["restrictions", restrictionFinding],
   ["erasures", erasureFinding],
@@ -124,6 +128,8 @@ const OF_INSTALLATION = [
   "migrations",
   ...CHECKS.map(([what]) => what).filter((what) => !ALWAYS_POSSIBLE.has(what)),
   "disk",
+  "partitions",
+  "locks",
   "clock",
 ];
 
@@ -167,7 +173,8 @@ export async function examine(installation: Examined): Promise<readonly Finding[
   for (const warning of await findWarnings(installation)) {
     findings.push({ what: "configuration", ok: true, ...warning });
   }
-  findings.push(await diskFinding(installation));
+  const { disk, partitions, locks } = await examineCapacity(installation);
+  findings.push(diskFinding(disk), partitionFinding(partitions), lockFinding(locks));
   const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
   findings.push({
     what: "clock",
@@ -348,14 +355,25 @@ async function ownerFinding({ administration, config }: Examined): Promise<Findi
     : { what, ok: true, severity: "advice", detail: `no DRS_MIGRATION_DATABASE_URL: ${changes} from here` };
 }
 
-async function diskFinding({ clusterDirectory }: Examined): Promise<Finding> {
-  const free = clusterDirectory === undefined ? undefined : await freeBytes(clusterDirectory);
-  if (free === undefined)
-    return { what: "disk", ok: true, severity: "advice", detail: "the database's disk can't be seen from here" };
-  const ok = free >= MIN_FREE_BYTES;
-  const detail = `${(free / 1024 ** 3).toFixed(1)} GiB free${ok ? "" : ": free some space, because ingestion stops when the disk is full"}`;
-  return { what: "disk", ok, detail };
+/** Reports how long the disk lasts at the rate of the last days. */
+export function diskFinding({ free_bytes: free, bytes_per_day, days }: Capacity["disk"]): Finding {
+  const what = "disk";
+  const rate = `${describeBytes(bytes_per_day)} a day`;
+  if (free === null) {
+    const advice = "declare its size in DRS_DATABASE_DISK_BYTES";
+    return { what, ok: true, severity: "advice", detail: `unknown: it can't be seen from here: ${advice}; ${rate}` };
+  }
+  const end = days === null ? "expiry keeps it from filling" : `full in ${describeDays(days)}`;
+  const detail = `${describeBytes(free)} free, ${rate}: ${end}`;
+  if (free < MIN_FREE_BYTES || (days !== null && days < MIN_DAYS)) {
+    const advice = "enlarge it or shorten periods, because ingestion stops when it is full";
+    return { what, ok: false, detail: `${detail}: ${advice}` };
+  }
+  return { what, ok: true, ...(days !== null && days < FEW_DAYS && { severity: "warning" as const }), detail };
 }
+
+const describeDays = (days: number): string =>
+  days < MANY_DAYS ? plural(Math.floor(days), "day") : "ten years or later";
 
 const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   "purpose-missing": "rejected (purpose-missing)",
@@ -395,15 +413,25 @@ async function retentionFinding({ pool }: Examined): Promise<Finding> {
   return { what: "retention", ok, detail };
 }
 
+/** A request makes a missing partition, but has to wait for it. `retention` fails if partitions are past due for long. */
+function partitionFinding({ partitions, missing, overdue }: Capacity["partitions"]): Finding {
+  const what = "partitions";
+  const state = `${plural(partitions, "partition")}, ${overdue} past due`;
+  if (missing.length === 0) return { what, ok: true, detail: `${state}, none missing ahead` };
+  const gaps = missing.slice(0, MAX_DESCRIBED).map(({ purpose, from }) => `${purpose} from ${from}`);
+  const detail = `${state}, missing ahead: ${gaps.join(", ")}: a running server makes them every hour`;
+  return { what, ok: true, severity: "advice", detail };
+}
+
 /**
  * Statements of the server lock few partitions. A backup or a manual query may lock all of them, and then other
  * sessions get no locks.
  */
-export function partitionFinding({ partitions, locks, capacity, sessions }: PartitionLoad): Finding {
-  const ok = locks <= capacity;
-  const state = `${plural(partitions, "partition")}; a query over all of them takes ${locks} of the cluster's ${capacity} locks`;
-  const advice = `set max_locks_per_transaction to ${Math.ceil(locks / sessions)} or more and restart PostgreSQL`;
-  return { what: "partitions", ok, detail: ok ? state : `${state}: ${advice}` };
+export function lockFinding({ needed, available, max_locks_per_transaction: least }: Capacity["locks"]): Finding {
+  const ok = needed <= available;
+  const state = `a query over all partitions takes ${needed} of the cluster's ${available} locks`;
+  const advice = `set max_locks_per_transaction to ${least} or more and restart PostgreSQL`;
+  return { what: "locks", ok, detail: ok ? state : `${state}: ${advice}` };
 }
 
 async function holdFinding({ pool }: Examined): Promise<Finding> {

@@ -12,7 +12,7 @@ import type { AdminConnection } from "./admin-connection.ts";
  */
 export interface AdminPorts extends Pick<
   OpenConnection,
-  "access" | "administration" | "clock" | "config" | "database" | "environment" | "pool"
+  "access" | "administration" | "clock" | "clusterDirectory" | "config" | "database" | "environment" | "pool"
 > {
   readonly monotonic: MonotonicClock;
   /** Whether this process makes the changes that need the owner's login. If not, a worker makes them. */

@@ -74,7 +74,15 @@ export class ActivePurposes implements Purposes {
     this.#byType = new Map([...actions].map(([type, code]) => [type, assigned.get(code) as AssignedPurpose]));
     const rest = unmapped === undefined ? undefined : assigned.get(unmapped);
     this.#unmapped = rest && { ...rest, mapped: version === 0 };
-    this.#activeCodes = [...new Set([...actions.values(), ...(unmapped === undefined ? [] : [unmapped])])];
+    this.#activeCodes = activeCodesOf({ actions, unmapped });
     this.#version = version;
   }
 }
+
+/** Codes of the purposes that take events. */
+export const activeCodesOf = ({
+  actions,
+  unmapped,
+}: Pick<CurrentPolicy, "actions" | "unmapped">): readonly number[] => [
+  ...new Set([...actions.values(), ...(unmapped === undefined ? [] : [unmapped])]),
+];

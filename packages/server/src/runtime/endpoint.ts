@@ -23,7 +23,7 @@ import { BufferedOutcomeLog } from "../ingest/counters/outcomes.ts";
 import { BufferedRejectionLog } from "../ingest/counters/rejections.ts";
 import { BufferedDriftLog } from "../ingest/drift/drift.ts";
 import { PostgresEventStore } from "../store/events/event-store.ts";
-import { PARTITIONS_AHEAD } from "../store/events/partitions.ts";
+import { PARTITIONS_AHEAD, PREPARE_EVERY_MS } from "../store/events/partitions.ts";
 import { countComparedPayloads } from "../store/events/read-events.ts";
 import type { AdmissionExchange } from "./admission-exchange.ts";
 import { forgetErasedKeys, type ServedParts, startMonitors, startWork, type WorkReports } from "./background.ts";
@@ -34,7 +34,6 @@ import type { ThrottleExchange, ThrottleName } from "./throttle-exchange.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
 const PREPARE_PARTITIONS = "prepare partitions";
-const PREPARE_EVERY_MS = 3_600_000;
 
 const COUNT_COMPARED_EVERY_MS = 10_000;
 

@@ -85,7 +85,7 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("database.url", "keys.databaseUrl") && !has(...KEY_SOURCES),
     `${joinNames(KEY_SOURCES.map(n), "or")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
   );
-  for (const path of ["database.migrationUrl", "service.admin.database.url"] as const) {
+  for (const path of ["database.migrationUrl", "service.admin.database.url", "service.databaseDiskBytes"] as const) {
     problemWhen(has(path) && !external, `${n(path)} has no meaning without ${n("database.url")}`);
   }
   const { "database.directory": dataDir, "keys.directory": keyDir = "./.keys" } = values;

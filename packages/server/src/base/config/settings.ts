@@ -176,6 +176,11 @@ export const SETTINGS = {
     postgresUrl,
     "The same database by the login that owns the tables. Absent: the login of `DRS_DATABASE_URL` owns them too.",
   ),
+  "service.databaseDiskBytes": optional(
+    "DRS_DATABASE_DISK_BYTES",
+    integer(1_000_000_000, 999_999_999_999_999),
+    "Size of the disk of the external PostgreSQL, which the server can't see. You declare it; `drs doctor` and the admin API compute from it how long the disk lasts.",
+  ),
   "database.pool": setting(
     "DRS_DATABASE_POOL",
     integer(2, 200),

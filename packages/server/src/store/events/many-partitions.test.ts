@@ -16,7 +16,7 @@ import { memoryJournal } from "../../lifecycle/journal/memory-journal.fixture.ts
 import { type ErasureSubject, planErasure } from "../../lifecycle/erasure/plan-erasure.ts";
 import { liftHold, placeHold } from "../../lifecycle/holds/hold-table.ts";
 import { liftRestriction, placeRestriction } from "../../lifecycle/restrictions/restriction-table.ts";
-import { examine, partitionFinding } from "../../operations/doctor.ts";
+import { examine, lockFinding } from "../../operations/doctor.ts";
 import type { System } from "../../runtime/system.ts";
 import { sealedUnder } from "../../lifecycle/recovery/lost-secrets.ts";
 import { accountSecretName, holdSecretName } from "../crypto/sealer.ts";
@@ -387,12 +387,12 @@ describe("doctor compares partitions with the available locks", () => {
   });
 
   it("and says which setting to change if a query over all of them would not fit", () => {
-    const load = { partitions: 2_000, locks: 12_000, capacity: 6_400, sessions: 100 };
-    expect(partitionFinding(load)).toMatchObject({
+    const locks = { needed: 12_000, available: 6_400, max_locks_per_transaction: 120 };
+    expect(lockFinding(locks)).toMatchObject({
       ok: false,
       detail: expect.stringContaining("set max_locks_per_transaction to 120 or more"),
     });
-    expect(partitionFinding({ ...load, capacity: 12_000 })).toMatchObject({ ok: true });
+    expect(lockFinding({ ...locks, available: 12_000 })).toMatchObject({ ok: true });
   });
 });
 

@@ -11,7 +11,7 @@ import { Unavailable } from "../../base/ports.ts";
 import { openPool } from "../postgres/database.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent } from "./new-event.fixture.ts";
-import { Partitions } from "./partitions.ts";
+import { firstMissing, Partitions } from "./partitions.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -279,4 +279,24 @@ it("a database error of the partitions is reported as Unavailable", async () => 
     query: () => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })),
   });
   await expect(partitions.find(1, day(0))).rejects.toBeInstanceOf(Unavailable);
+});
+
+describe("the first partition that was not made in advance", () => {
+  const range = (from: number, days: number) => ({ purpose: 1, lower_ms: day(from), upper_ms: day(from + days) });
+  const now = day(0) + 1;
+
+  it("is that of now, or the one after the last", () => {
+    expect(firstMissing([range(1, 1)], 1, now)).toBe(now);
+    expect(firstMissing([range(0, 1), range(1, 1)], 1, now)).toBe(day(2));
+    expect(firstMissing([range(0, 30)], 2, now)).toBe(now);
+  });
+
+  it("is none if all are there, or if the next begins later than partitions are made", () => {
+    const days = Array.from({ length: 8 }, (_, index) => range(index, 1));
+    expect(firstMissing(days, 1, now)).toBeUndefined();
+    expect(firstMissing(days.slice(0, 7), 1, now)).toBeUndefined();
+    expect(firstMissing(days.slice(0, 6), 1, now)).toBe(day(6));
+    expect(firstMissing([range(0, 9)], 1, now)).toBeUndefined();
+    expect(firstMissing([range(-23, 30)], 1, now)).toBe(day(7));
+  });
 });

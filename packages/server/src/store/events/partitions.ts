@@ -2,6 +2,7 @@ import { Unavailable } from "../../base/ports.ts";
 import type { PartitionRegistry, PartitionSecrets } from "../crypto/partition-secrets.ts";
 import { asUnavailable, sqlState } from "../postgres/errors.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import type { PartitionRange } from "./partition-slices.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql, type Statement } from "../postgres/statement.ts";
 
@@ -12,6 +13,7 @@ export const FARTHEST_MS = 8 * 86_400_000;
 
 /** Number of partitions that are made in advance: at the start, and regularly. */
 export const PARTITIONS_AHEAD = 7;
+export const PREPARE_EVERY_MS = 3_600_000;
 
 interface KnownPartition extends PartitionSecrets {
   readonly id: string;
@@ -156,4 +158,17 @@ export class Partitions implements PartitionRegistry {
       at = (await this.ensure(purpose, at)).end;
     }
   }
+}
+
+/**
+ * Finds the first partition that a server should have made at the last preparation, and that is missing.
+ * @returns when it begins, in milliseconds since the Unix epoch; now if events of now have none.
+ */
+export function firstMissing(partitions: readonly PartitionRange[], purpose: number, now: number): number | undefined {
+  for (let count = 0, at = now; count < PARTITIONS_AHEAD && at <= now + FARTHEST_MS - PREPARE_EVERY_MS; count++) {
+    const found = partitions.find((one) => one.purpose === purpose && one.lower_ms <= at && at < one.upper_ms);
+    if (!found) return at;
+    at = found.upper_ms;
+  }
+  return undefined;
 }

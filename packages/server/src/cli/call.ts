@@ -13,7 +13,8 @@ import {
 import { isOperatorErrorCode } from "../base/errors/codes.ts";
 import { describeUnreached } from "../base/messages/unreached.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { type Context, escapeInLines } from "./context.ts";
+import { escapeInLines } from "../base/messages/escape-controls.ts";
+import type { Context } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
 
 /** Calls operations. @throws OperatorError */

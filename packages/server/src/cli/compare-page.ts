@@ -1,5 +1,6 @@
 /** A comparison of two versions of a feature as one HTML page, which loads no resources and runs no scripts. */
 import type { Answer } from "@device-risk-signals/admin-api";
+import { escapeHtml as escaped } from "../base/messages/html.ts";
 import { plural } from "../base/messages/plural.ts";
 
 type Compared = Answer<"compareFeatures">;
@@ -7,16 +8,6 @@ type Compared = Answer<"compareFeatures">;
 const CELL_SIZE = 34;
 const LEFT_MARGIN = 220;
 const TOP_MARGIN = 150;
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (found) => ESCAPES[found] ?? "");
 
 /** A text with the number of events, and the number of undecided events. */
 export const totalsOf = ({ events, undecided }: Compared): string =>

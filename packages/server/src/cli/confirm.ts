@@ -1,5 +1,6 @@
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { type Context, escapeControls } from "./context.ts";
+import { escapeControls } from "../base/messages/escape-controls.ts";
+import type { Context } from "./context.ts";
 
 export interface Confirmation {
   /** What the command will do, as lines of sentences. */

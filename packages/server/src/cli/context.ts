@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Config } from "../base/config/config.ts";
 import { configFromEnvironment } from "../base/config/config-from-environment.ts";
+import { escapeControls, escapeInLines } from "../base/messages/escape-controls.ts";
 import type { Agent } from "../audit/audit.ts";
 import type { LoginSource } from "./login.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
@@ -76,21 +77,3 @@ export async function writeExact({ stdout, stderr, isTerminal }: Context, bytes:
 export function printJson(context: Context, value: object): void {
   print(context, JSON.stringify(value));
 }
-
-/**
- * Control characters, invisible format characters such as direction marks, unpaired surrogates, and separators of lines
- * and paragraphs.
- */
-const CONTROLS = /[\p{Cc}\p{Cf}\p{Surrogate}\p{Zl}\p{Zp}]/gu;
-
-/**
- * Replaces characters that could control a terminal by their JSON escapes, because many printed texts come from
- * clients.
- */
-export function escapeControls(text: string): string {
-  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return text.replaceAll(CONTROLS, (character) => character.split("").map(escape).join(""));
-}
-
-/** Does the same as `escapeControls`, but keeps the line feeds of the text. */
-export const escapeInLines = (text: string): string => text.split("\n").map(escapeControls).join("\n");

@@ -28,7 +28,8 @@ import { requirePurposeCode } from "../purposes/policy-table.ts";
 import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
 import { withConnection } from "./connection.ts";
-import { agentOf, type Context, escapeControls, print, printJson } from "./context.ts";
+import { escapeControls } from "../base/messages/escape-controls.ts";
+import { agentOf, type Context, print, printJson } from "./context.ts";
 import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 

@@ -6,7 +6,8 @@ import { Option } from "commander";
 import { describeConfig } from "../base/config/config.ts";
 import { settingOf } from "../base/config/settings.ts";
 import type { Call } from "./call.ts";
-import { type Context, escapeControls, loadConfig } from "./context.ts";
+import { escapeControls } from "../base/messages/escape-controls.ts";
+import { type Context, loadConfig } from "./context.ts";
 import { findLogin } from "./login.ts";
 
 export interface LocalOptions {

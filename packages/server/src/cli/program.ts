@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { VERSION } from "../base/version.ts";
-import { type Context, escapeInLines } from "./context.ts";
+import { escapeInLines } from "../base/messages/escape-controls.ts";
+import type { Context } from "./context.ts";
 import { example } from "./options.ts";
 
 const EXIT_CODES = `

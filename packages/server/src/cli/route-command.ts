@@ -7,7 +7,8 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { TSchema } from "typebox";
 import { accessOf, type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, escapeInLines, print, printJson } from "./context.ts";
+import { escapeInLines } from "../base/messages/escape-controls.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { placeOf } from "./local.ts";
 import {
   account,

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { OPERATOR_ERRORS } from "../base/errors/codes.ts";
-import { type Context, escapeInLines } from "./context.ts";
+import { escapeInLines } from "../base/messages/escape-controls.ts";
+import type { Context } from "./context.ts";
 import { createProgram } from "./program.ts";
 
 const EXIT_SUCCESS = 0;

@@ -2,7 +2,8 @@
 import { styleText } from "node:util";
 import { type Command, Option } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
-import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { escapeControls } from "../base/messages/escape-controls.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { relativeTime } from "./relative-time.ts";
 
 const FORMATS = ["table", "json", "csv"] as const;

@@ -1,7 +1,8 @@
 /** Describes the observations of an event: the state of each probe, and each observed field with its facts. */
 import { pointerOf } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { Platform, Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
+import type { Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
+import { whyNotObserved } from "@device-risk-signals/contract/catalog/not-observed";
 import { fieldOf } from "./sensitive-fields.ts";
 import { isObject, type Json, outcomeOf, pairsOf, probesOf, sideOf } from "./walk-observations.ts";
 
@@ -42,18 +43,16 @@ export function* describeFields(event: Json, platform: string): Generator<Observ
     if (side.state !== "observed") continue;
     const [root, probe = "", , ...names] = path;
     const { unit = null, sensitivity = null, meaning = null } = (root === "probes" && fieldOf(probe, ...names)) || {};
-    const not_observed = root === "probes" ? whyNotObserved(event, probe, names, platform) : null;
+    const not_observed = root === "probes" ? notObserved(event, probe, names, platform) : null;
     yield { path: pointerOf(path), value: side.value, unit, sensitivity, meaning, not_observed };
   }
 }
 
-const performedOf = new Map(CATALOG.map(({ id, performed }) => [id, performed]));
+const probes = new Map(CATALOG.map((probe) => [probe.id, probe]));
 
-function whyNotObserved(event: Json, probe: string, names: readonly string[], platform: string): string | null {
-  if (fieldOf(probe, ...names)?.constantOn?.includes(platform as Platform)) return `a constant on ${platform}`;
-  const performed = performedOf.get(probe);
-  if (performed === undefined || names[0] === performed.field || names[0] === performed.reason) return null;
-  const outcome = outcomeOf(probesOf(event), probe);
-  const isPerformed = outcome?.status !== "success" || outcome.data[performed.field] !== false;
-  return isPerformed ? null : `${performed.field} is false`;
+function notObserved(event: Json, id: string, names: readonly string[], platform: string): string | null {
+  const [probe, outcome] = [probes.get(id), outcomeOf(probesOf(event), id)];
+  if (!probe || outcome?.status !== "success") return null;
+  const found = whyNotObserved(probe, names[0] ?? "", fieldOf(id, ...names), { data: outcome.data, platform });
+  return found ? (found.why === "constant" ? `a constant on ${platform}` : `${found.field} is false`) : null;
 }

@@ -4,11 +4,18 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TEXTS } from "../packages/server/src/lifecycle/requests/readable/texts/texts.ts";
 import type { System } from "../packages/server/src/runtime/system.ts";
 import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
-import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import {
+  AWAITED_LOCKS,
+  connectAsOwner,
+  type OwnerClient,
+  sharedDatabase,
+  type TestDatabase,
+} from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { startServer } from "./support/server.ts";
+import { spawnDrs, startServer } from "./support/server.ts";
 import { until } from "./support/embedded.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 
@@ -385,6 +392,57 @@ describe("the export of an account", () => {
       expect(content.includes("a secret dispute"), "an export must not show holds").toBe(false);
       expect(content.includes(who.token)).toBe(false);
     }
+  });
+
+  test("has pages for the person, in a language", async () => {
+    const { account } = await makeCredentials(system, "reader");
+    const probes = { hardware: { status: "success", data: { isLowMemory: false } }, fonts: { status: "timeout" } };
+    await past.store(1, { account }, JSON.stringify({ session_id: "s", probes }));
+    const out = join(folder, "readable");
+    const args = ["account", "export", "--account", account, "--out", out, "--reason", "r", "--language"];
+    expect(await drs(...args, "fr")).toMatchObject({ code: 2, stdout: "" });
+    const { stdout } = await drs(...args, "de");
+    expect(stdout).toMatch(/ 1 in events\.ndjson, .*\nFor the person: index\.html, .*\n$/);
+    expect(await readdir(out)).toEqual(expect.arrayContaining(["events", "index.html", "letter.txt", "manifest.json"]));
+    const page = await readFile(join(out, "index.html"), "utf8");
+    for (const said of [
+      "<code><bdi>isLowMemory</bdi></code><dd>nein",
+      TEXTS.de.states.timeout,
+      TEXTS.de.purposes.noEnd,
+    ]) {
+      expect(page).toContain(said);
+    }
+    expect(await readFile(join(out, "letter.txt"), "utf8")).toContain(`(Konto ${account}, `);
+    const { files } = JSON.parse(await readFile(join(out, "manifest.json"), "utf8")) as { files: { name: string }[] };
+    const described = Object.keys(TEXTS.de.files.list);
+    expect(described.toSorted(), "the page describes each file").toEqual(
+      files.flatMap(({ name }) => (name.endsWith(".ndjson") ? [name] : [])).toSorted(),
+    );
+  });
+
+  test("that is killed has no overview and no manifest, and is repeated in another folder", async () => {
+    const { account } = await makeCredentials(system, "killed");
+    await past.store(1, { account });
+    const [out, again] = [join(folder, "killed"), join(folder, "killed-again")];
+    const args = ["account", "export", "--account", account, "--reason", "request 17", "--out"];
+    await owner.query("begin");
+    // The export reads the features after the events.
+    await owner.query("lock table feature_row in access exclusive mode");
+    const child = spawnDrs(environment, [...args, out]);
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    await until(async () => (await owner.query(`select ${AWAITED_LOCKS} and locktype <> 'advisory'`)).rowCount !== 0);
+    child.kill("SIGKILL");
+    await ended;
+    await owner.query("rollback");
+    expect(await readdir(join(out, "events"))).toHaveLength(1);
+    expect(await readdir(out)).toEqual(["events", "events.ndjson", "features.ndjson", "purposes.ndjson"]);
+    expect(await drs(...args, out)).toMatchObject({ code: 1, stderr: expect.stringContaining("not empty") });
+    expect(await drs(...args, again)).toMatchObject({ code: 0 });
+    const accesses = objects(await readFile(join(again, "accesses.ndjson"), "utf8"));
+    expect(
+      accesses.filter(({ operation }) => operation === "account.export"),
+      "the killed one is recorded, too",
+    ).toHaveLength(2);
   });
 
   test("is not written into a folder that has files", async () => {

@@ -238,6 +238,8 @@ describe("through the admin API", () => {
     const unasked = { account: "exported", reason: "request 17" };
     const client = createAdminClient({ url: server.adminUrl, token: remote["DRS_ADMIN_TOKEN"] ?? "" });
     await expect(client.call("exportAccount", unasked)).rejects.toMatchObject({ code: "request-invalid" });
+    const inFrench = { ...unasked, request_id: id, language: "fr" as "en" };
+    await expect(client.call("exportAccount", inFrench)).rejects.toMatchObject({ code: "request-invalid" });
 
     const waiting = await runRemote(...exporting(there), "--request", id);
     expect(waiting).toMatchObject({ code: 5, stdout: "" });
@@ -247,10 +249,12 @@ describe("through the admin API", () => {
     const exported = await runRemote(...exporting(there), "--request", id);
     expect(exported).toMatchObject({ code: 0, stderr: "" });
     expect(await runWithBreakGlass(environment, ...exporting(here))).toMatchObject({ code: 0, stderr: "" });
+    expect(await readFile(join(there, "index.html"), "utf8")).toContain('<html lang="en">');
     expect(await readFile(join(there, "events", `${eventId}.json`), "utf8")).toBe(exact);
     expect(await readdir(there)).toEqual(await readdir(here));
     for (const { name } of objects<{ files: { name: string }[] }>(exported.stdout)[0]?.files ?? []) {
-      if (name === "accesses.ndjson") continue;
+      // They name the accesses, of which the second export has one more, and the export.
+      if (["accesses.ndjson", "index.html", "letter.txt"].includes(name)) continue;
       expect(await readFile(join(there, name), "utf8")).toBe(await readFile(join(here, name), "utf8"));
     }
     const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--account", "exported", "--json");

@@ -28,7 +28,13 @@ export {
   routeOf,
   ROUTES,
 } from "./routes.ts";
-export type { AccountExport, ExportPart } from "./routes/accounts.ts";
+export {
+  type AccountExport,
+  EXPORT_FILE,
+  EXPORT_LANGUAGES,
+  type ExportLanguage,
+  type ExportPart,
+} from "./routes/accounts.ts";
 export {
   type EventExportManifest,
   EXPORT_CLOCKS,

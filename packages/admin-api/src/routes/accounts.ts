@@ -2,10 +2,15 @@ import { type Static, Type } from "typebox";
 import type { Route } from "../route.ts";
 import { account, count, object, reason, shape, shownText, uuid } from "../schemas.ts";
 
-const file = Type.String({
-  pattern: "^(events/[0-9a-f-]{36}\\.json|[a-z-]+\\.ndjson)$",
-  description: "Name of the file in the folder of the export.",
-});
+/** The languages of the pages and of the letter that an export has for the person. */
+export const EXPORT_LANGUAGES = ["en", "de"] as const;
+export type ExportLanguage = (typeof EXPORT_LANGUAGES)[number];
+
+/** The names that a file of an export can have. */
+export const EXPORT_FILE =
+  "^(events/[0-9a-f-]{36}\\.json|[a-z-]+\\.ndjson|index\\.html|pages/[a-z]+-[0-9]+\\.html|letter\\.txt)$";
+
+const file = Type.String({ pattern: EXPORT_FILE, description: "Name of the file in the folder of the export." });
 
 const manifest = shape("AccountManifest", {
   export_id: shownText(),
@@ -22,7 +27,7 @@ export type AccountExport = Static<typeof manifest>;
 
 /** A part of a file of an export (text or exact bytes), or, at the end, the manifest. */
 const exportPart = Type.Union([
-  shape("AccountText", { file, text: shownText("Lines of JSON.") }),
+  shape("AccountText", { file, text: shownText("Lines of JSON, a page in HTML, or the template of the letter.") }),
   shape("AccountBytes", { file, base64: shownText("The exact bytes of an event.") }),
   shape("AccountEnd", { manifest }),
 ]);
@@ -35,8 +40,9 @@ export const ACCOUNT_ROUTES = {
     tag: "Accounts",
     summary: "Everything that is stored about an account, exact bytes included",
     description:
-      "For an open request of the account, which `request_id` names. Each line appends to a file of the export. The last " +
-      "line is the manifest: without it, the export is incomplete. The audit entry is durable before the first line.",
+      "For an open request of the account, which `request_id` names. Each line appends to a file of the export, or is a " +
+      "whole page for the person. The last line is the manifest: without it, the export is incomplete. The audit entry is " +
+      "durable before the first line.",
     permission: "accounts.export",
     operation: "account.export",
     breakGlass: true,
@@ -46,6 +52,12 @@ export const ACCOUNT_ROUTES = {
     body: object({
       account,
       reason,
+      language: Type.Optional(
+        Type.Enum([...EXPORT_LANGUAGES], {
+          description: "The language of the pages and of the letter for the person.",
+          default: "en",
+        }),
+      ),
       request_id: Type.Optional(uuid("The open request; only a command on the database itself needs none.")),
     }),
     answer: { lines: exportPart },

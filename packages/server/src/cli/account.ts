@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
-import { Command } from "commander";
+import { EXPORT_LANGUAGES, type ExportLanguage } from "@device-risk-signals/admin-api";
+import { Command, Option } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { withCalls } from "./call.ts";
-import { type Context, escapeInLines, print, printJson } from "./context.ts";
+import { escapeInLines } from "../base/messages/escape-controls.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { requireUnused, writeExport } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 import { account, example, uuid } from "./options.ts";
@@ -13,6 +15,7 @@ interface ExportOptions extends BreakGlassOptions {
   readonly out: string;
   readonly reason: string;
   readonly request?: string;
+  readonly language: ExportLanguage;
   readonly json?: boolean;
 }
 
@@ -28,6 +31,11 @@ export function accountCommand(context: Context): Command {
     .requiredOption("--out <folder>", "a new or empty folder")
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--request <request-id>", "the account's open data request; required through the admin API", uuid)
+    .addOption(
+      new Option("--language <language>", "the language of the pages for the person")
+        .choices(EXPORT_LANGUAGES)
+        .default("en"),
+    )
     .addOption(breakGlassOption())
     .option("--json", "print the manifest as one JSON object")
     .addHelpText(
@@ -43,7 +51,8 @@ export function accountCommand(context: Context): Command {
   return command;
 }
 
-async function exportInto(context: Context, { account: of, out, reason, request, json }: ExportOptions): Promise<void> {
+async function exportInto(context: Context, options: ExportOptions): Promise<void> {
+  const { account: of, out, reason, request, language, json } = options;
   const folder = resolve(context.directory, out);
   await requireUnused(folder);
   const report = (line: string): void => void (json || context.stderr.write(`${escapeInLines(line)}\n`));
@@ -51,12 +60,14 @@ async function exportInto(context: Context, { account: of, out, reason, request,
     context,
     "audited-read",
     async (call) => {
-      const asked = { account: of, reason, ...(request !== undefined && { request_id: request }) };
+      const asked = { account: of, reason, language, ...(request !== undefined && { request_id: request }) };
       return writeExport(folder, await call("exportAccount", asked));
     },
     report,
   );
   if (json) return printJson(context, manifest);
-  const rows = manifest.files.map(({ name: file, rows: count }) => `${count} in ${file}`).join(", ");
+  const data = manifest.files.filter(({ name }) => name.endsWith(".ndjson"));
+  const rows = data.map(({ name: file, rows: count }) => `${count} in ${file}`).join(", ");
   print(context, `Export ${manifest.export_id} is in ${folder}: ${rows}.`);
+  print(context, "For the person: index.html, to be opened with a browser, and letter.txt, to be completed.");
 }

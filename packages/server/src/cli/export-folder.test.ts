@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -34,18 +34,33 @@ it("a folder in which no file can be written is named before anything is exporte
   await expect(requireUnused(join(folder, "file", "out"))).rejects.toMatchObject(refused);
 });
 
-it("an export that ends early fails and leaves no manifest", async () => {
-  const cut = write("cut", { file: "tokens.ndjson", text: "1\n" });
+it("an export that ends early fails and leaves no manifest, and is repeated in another folder", async () => {
+  const page = { file: "pages/events-2.html", text: "<p>" };
+  const cut = write("cut", { file: "tokens.ndjson", text: "1\n" }, page);
   await expect(cut).rejects.toMatchObject({ code: "dependency-unavailable" });
-  expect(await readdir(join(folder, "cut"))).not.toContain("manifest.json");
+  expect(await readdir(join(folder, "cut"))).toEqual(["events", "pages", "tokens.ndjson"]);
+  await expect(requireUnused(join(folder, "cut"))).rejects.toMatchObject({ code: "export-folder-used" });
+  expect(await write("repeated", page, { manifest: MANIFEST })).toEqual(MANIFEST);
 });
 
-it.each(["../outside.ndjson", "events/../../outside.json", "/tmp/outside.ndjson", "manifest.json"])(
-  "an export writes no file outside of its folder, nor one of another name: %s",
-  async (file) => {
-    const name = file.replaceAll(/\W/g, "-");
-    await expect(write(name, { file, text: "x" })).rejects.toMatchObject({ code: "unexpected-error" });
-    await expect(write(`${name}-`, { file, base64: "eA==" })).rejects.toMatchObject({ code: "unexpected-error" });
-    expect(await readdir(folder)).not.toContain("outside.ndjson");
-  },
-);
+it("pages are files in a folder that only its owner can read, and none is written twice", async () => {
+  const page = { file: "pages/events-2.html", text: "<p>" };
+  await write("pages", page, { manifest: MANIFEST });
+  expect(await readFile(join(folder, "pages", page.file), "utf8")).toBe("<p>");
+  expect((await stat(join(folder, "pages", "pages"))).mode & 0o777).toBe(0o700);
+  expect((await stat(join(folder, "pages", page.file))).mode & 0o777).toBe(0o600);
+  await expect(write("twice", page, page)).rejects.toMatchObject({ code: "EEXIST" });
+});
+
+it.each([
+  "../outside.ndjson",
+  "events/../../outside.json",
+  "/tmp/outside.ndjson",
+  "manifest.json",
+  "pages/../x-1.html",
+])("an export writes no file outside of its folder, nor one of another name: %s", async (file) => {
+  const name = file.replaceAll(/\W/g, "-");
+  await expect(write(name, { file, text: "x" })).rejects.toMatchObject({ code: "unexpected-error" });
+  await expect(write(`${name}-`, { file, base64: "eA==" })).rejects.toMatchObject({ code: "unexpected-error" });
+  expect(await readdir(folder)).not.toContain("outside.ndjson");
+});

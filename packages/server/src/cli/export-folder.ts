@@ -1,13 +1,15 @@
 /** Writes an account export into a folder. */
 import { chmod, type FileHandle, mkdir, open, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
+import { type AccountExport, EXPORT_FILE, type ExportPart } from "@device-risk-signals/admin-api";
 import { tryWrite } from "../base/files/durable-file.ts";
 import { describeSystemError } from "../base/files/unwritable.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 
 /** The names of the files are checked, because they come from a server. */
-const FILE_NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
+const FILE_NAME = new RegExp(EXPORT_FILE);
+/** Files that the export appends to. Each other file is one part. */
+const LINES = ".ndjson";
 
 /**
  * Tries whether a file can be written in the folder, or in the nearest folder above that is there, before the server
@@ -70,6 +72,10 @@ async function writePart(
   const path = join(folder, file);
   if ("base64" in part) {
     return writeFile(path, Buffer.from(part.base64, "base64"), { mode: 0o600, flag: "wx" });
+  }
+  if (!file.endsWith(LINES)) {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return writeFile(path, part.text, { mode: 0o600, flag: "wx" });
   }
   const handle = opened.get(file) ?? (await open(path, "wx", 0o600));
   opened.set(file, handle);

@@ -11,6 +11,7 @@ import { inTransaction, streamSnapshot } from "../store/postgres/database.ts";
 import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
 import { exportAccount as partsOf } from "../lifecycle/requests/account-export.ts";
+import { withPages } from "../lifecycle/requests/readable/readable-export.ts";
 import { findRequest } from "../lifecycle/requests/request-table.ts";
 import { findAccountKnowledge } from "../lifecycle/requests/known-account.ts";
 import {
@@ -54,7 +55,10 @@ export const exportAccount: Operation<"exportAccount", ExportPorts> = async ({ p
   const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
   // The snapshot is taken after the entry is written, so that the export also contains this access.
   const answer = streamSnapshot(database, (transaction) =>
-    partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }, named),
+    withPages(
+      partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }, named),
+      input.language ?? "en",
+    ),
   );
   return { answer };
 };

@@ -87,6 +87,11 @@ const LIST_PURPOSES = sql(`select ${PURPOSE_COLUMNS} from purpose order by code`
   retired_at: "text?",
 });
 
+/** Lists the purposes, also the retired ones. */
+export async function listPurposes(executor: Executor): Promise<readonly PurposeRow[]> {
+  return (await query(executor, LIST_PURPOSES)).rows;
+}
+
 const LIST_MAPPINGS = sql("select action_type, purpose from purpose_mapping where policy_version = $1", ["int4"], {
   action_type: "text",
   purpose: "int4",
@@ -95,7 +100,7 @@ const LIST_MAPPINGS = sql("select action_type, purpose from purpose_mapping wher
 /** Reads the active policy, its version first: a policy that is applied meanwhile may add purposes, and removes none. */
 export async function readCurrentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
   const { rows } = await query(executor, CURRENT_POLICY);
-  const { rows: purposes } = await query(executor, LIST_PURPOSES);
+  const purposes = await listPurposes(executor);
   const [latest] = rows;
   if (!latest) return { version: 0, purposes, actions: new Map(), unmapped: builtIn };
   const { rows: mapped } = await query(executor, LIST_MAPPINGS, [latest.version]);

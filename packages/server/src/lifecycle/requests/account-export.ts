@@ -15,7 +15,7 @@ import { listExportsOf } from "../../features/exports/export-table.ts";
 import { openFeatures } from "../../features/read-features.ts";
 import { listEvents } from "../../store/events/list-events.ts";
 import { readEvent } from "../../store/events/read-events.ts";
-import { readPurposeIds } from "../../purposes/policy-table.ts";
+import { listPurposes, readPurposeIds } from "../../purposes/policy-table.ts";
 import type { Sealer } from "../../base/ports.ts";
 import type { Transaction } from "../../store/postgres/executor.ts";
 import { instant } from "../../store/postgres/instant.ts";
@@ -40,7 +40,7 @@ interface Exported {
 }
 
 /**
- * Yields what is stored about an account: exact events, their attributes, purposes and features, the exports that have
+ * Yields what is stored about an account: the purposes of the policy, exact events, their attributes and features, the exports that have
  * rows of the account, idempotency keys, actions, tokens (never their hashes), requests, restrictions, and who read or
  * changed what, when and why. Legal holds are not disclosed. The manifest comes last: without it, an export is
  * incomplete.
@@ -54,6 +54,7 @@ export async function* exportAccount(
   const rows = <Row>(composed: ComposedQuery<Row>): AsyncGenerator<Exported> =>
     plainRows(rowsOf(transaction, composed));
   const sources: Readonly<Record<string, AsyncIterable<Exported>>> = {
+    "purposes.ndjson": plainRows(exportPurposes(transaction)),
     "events.ndjson": exportEvents(transaction, sealer, account, onProgress),
     "features.ndjson": plainRows(exportFeatures(transaction, featureSealer, account)),
     "exports.ndjson": plainRows(exportsOf(transaction, subject)),
@@ -91,6 +92,21 @@ async function* partsOf(
 
 async function* plainRows(rows: AsyncIterable<object>): AsyncGenerator<Exported> {
   for await (const row of rows) yield { row };
+}
+
+/** Why data are kept and for how long, so that a reader of the other files learns what their purposes mean. */
+async function* exportPurposes(transaction: Transaction): AsyncGenerator<object> {
+  for (const {
+    id: purpose,
+    title,
+    legal_basis,
+    owner,
+    raw_retention,
+    derived_retention,
+    retired_at,
+  } of await listPurposes(transaction)) {
+    yield { purpose, title, legal_basis, owner, raw_retention, derived_retention, retired_at };
+  }
 }
 
 async function* exportEvents(

@@ -1,0 +1,227 @@
+/** The part of an account export that is for the person: pages that explain its files, and the template of a letter. */
+import { createHash } from "node:crypto";
+import type { AccountExport, ExportLanguage, ExportPart } from "@device-risk-signals/admin-api";
+import { type Html, markup } from "../../../base/messages/html.ts";
+import {
+  deviceOf,
+  type EntryContext,
+  eventEntry,
+  type EventLine,
+  observedProbes,
+  sensitiveFields,
+} from "./event-entry.ts";
+import { letter } from "./letter.ts";
+import { overview, type PurposeLine, type SectionName, Tally, withTable } from "./overview.ts";
+import { page } from "./page.ts";
+import { type PageFacts, PAGE_LIMITS, type PageLimits, Section, type WrittenPage } from "./section.ts";
+import {
+  type AccessLine,
+  accessRow,
+  type FeatureLine,
+  featureRow,
+  type RecipientLine,
+  recipientRow,
+  type RequestLine,
+  requestRow,
+  type RestrictionLine,
+  restrictionRow,
+} from "./table-rows.ts";
+import type { Texts } from "./texts/en.ts";
+import { fill, TEXTS } from "./texts/texts.ts";
+
+/**
+ * Adds pages and a letter to the parts of an export, before its manifest, which then lists them, too. They show only
+ * what the parts contain, so that the same parts give the same bytes. Memory is bounded by the size of a page, not by
+ * the number of events.
+ */
+export async function* withPages(
+  parts: AsyncIterable<ExportPart>,
+  language: ExportLanguage,
+  limits: PageLimits = PAGE_LIMITS,
+): AsyncGenerator<ExportPart> {
+  const pages = new Pages(language, limits);
+  const files: AccountExport["files"] = [];
+  const write = function* (written: readonly WrittenPage[]): Generator<ExportPart> {
+    for (const { file, text, rows } of written) {
+      const sha256 = createHash("sha256").update(text).digest("hex");
+      files.push({ name: file, rows, bytes: Buffer.byteLength(text), sha256 });
+      yield { file, text };
+    }
+  };
+  let exact: ExactEvent | undefined;
+  for await (const part of parts) {
+    if ("manifest" in part) {
+      yield* write(pages.end());
+      yield* write(pages.overview(part.manifest));
+      yield { manifest: { ...part.manifest, files: [...part.manifest.files, ...files] } };
+      return;
+    }
+    yield part;
+    // The exact bytes of an event come before the line that names them.
+    if ("base64" in part) exact = { file: part.file, bytes: Buffer.from(part.base64, "base64") };
+    else for (const line of linesOf(part.text)) yield* write(pages.read(part.file, line, exact));
+  }
+}
+
+interface ExactEvent {
+  readonly file: string;
+  readonly bytes: Buffer;
+}
+
+const linesOf = (text: string): readonly unknown[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as unknown);
+
+/** The number of occasions and of devices that the summary names, because clients can make any number of them. */
+const MAX_SUMMARISED = 50;
+
+class Pages {
+  readonly #language: ExportLanguage;
+  readonly #texts: Texts;
+  readonly #sections: Readonly<Record<SectionName, Section>>;
+  readonly #purposes = new Map<string, PurposeLine>();
+  readonly #tallies = {
+    eventsOf: new Tally(),
+    valuesOf: new Tally(),
+    occasions: new Tally(MAX_SUMMARISED),
+    devices: new Tally(MAX_SUMMARISED),
+    groups: new Tally(),
+    sensitive: new Tally(),
+    receipts: new Tally(),
+  };
+  #context: EntryContext;
+  #unreadable = 0;
+  #newest: string | undefined;
+  #oldest: string | undefined;
+
+  constructor(language: ExportLanguage, limits: PageLimits) {
+    this.#language = language;
+    this.#texts = TEXTS[language];
+    this.#context = this.#newContext("");
+    const section = (name: SectionName): Section =>
+      new Section(name, (facts, content) => this.#pageOf(name, facts, content), limits);
+    this.#sections = {
+      events: section("events"),
+      recipients: section("recipients"),
+      features: section("features"),
+      accesses: section("accesses"),
+      requests: section("requests"),
+      restrictions: section("restrictions"),
+    };
+  }
+
+  /**
+   * Reads a line of a file.
+   * @param exact the event before the line, which names it unless it can't be read.
+   * @returns the page that is full before the line.
+   */
+  read(file: string, line: unknown, exact: ExactEvent | undefined): readonly WrittenPage[] {
+    switch (file) {
+      case "purposes.ndjson":
+        return this.#readPurpose(line as PurposeLine);
+      case "events.ndjson":
+        return this.#readEvent(line as EventLine, exact);
+      case "features.ndjson":
+        return this.#readFeature(line as FeatureLine);
+      case "accesses.ndjson":
+        return this.#readAccess(line as AccessLine);
+      case "exports.ndjson":
+        return this.#add("recipients", (line as RecipientLine).exported_at, () =>
+          recipientRow(this.#texts, line as RecipientLine),
+        );
+      case "requests.ndjson":
+        return this.#add("requests", (line as RequestLine).received_at, () =>
+          requestRow(this.#texts, line as RequestLine),
+        );
+      case "restrictions.ndjson":
+        return this.#add("restrictions", (line as RestrictionLine).placed_at, () =>
+          restrictionRow(this.#texts, line as RestrictionLine),
+        );
+      default:
+        return [];
+    }
+  }
+
+  /** Ends the last page of each list. */
+  end(): readonly WrittenPage[] {
+    return Object.values(this.#sections).flatMap((section) => section.endPage(true));
+  }
+
+  /** The overview and the letter. */
+  overview(manifest: AccountExport): readonly WrittenPage[] {
+    const body = overview(this.#texts, manifest, {
+      ...this.#tallies,
+      sections: this.#sections,
+      purposes: this.#purposes,
+      unreadable: this.#unreadable,
+      newest: this.#newest,
+      oldest: this.#oldest,
+    });
+    return [
+      { file: "index.html", text: page(this.#language, this.#texts.title, body), rows: 0 },
+      { file: "letter.txt", text: letter(this.#texts, manifest, this.#sections.events.count), rows: 0 },
+    ];
+  }
+
+  #newContext(root: EntryContext["root"]): EntryContext {
+    const titleOf = (purpose: string): string => this.#purposes.get(purpose)?.title ?? "";
+    return { texts: this.#texts, titleOf, seen: new Map(), root };
+  }
+
+  #add(name: SectionName, at: string, entryOf: () => Html): readonly WrittenPage[] {
+    const section = this.#sections[name];
+    const written = section.isFull ? section.endPage(false) : [];
+    if (section.isEmpty && section.count > 0 && name === "events") this.#context = this.#newContext("../");
+    section.add(entryOf(), at);
+    return written;
+  }
+
+  #readPurpose(line: PurposeLine): readonly WrittenPage[] {
+    this.#purposes.set(line.purpose, line);
+    return [];
+  }
+
+  #readEvent(line: EventLine, exact: ExactEvent | undefined): readonly WrittenPage[] {
+    const event = exact?.file === line.file && exact ? (JSON.parse(exact.bytes.toString()) as unknown) : undefined;
+    const { eventsOf, occasions, devices, groups, sensitive } = this.#tallies;
+    this.#newest ??= line.received_at;
+    this.#oldest = line.received_at;
+    eventsOf.add(line.purpose);
+    occasions.add(line.action_type);
+    if (event === undefined) this.#unreadable++;
+    else {
+      const device = deviceOf(event);
+      if (device !== "") devices.add(device);
+      for (const id of observedProbes(event)) groups.add(id);
+      for (const field of sensitiveFields(event)) sensitive.add(field);
+    }
+    return this.#add("events", line.received_at, () =>
+      eventEntry(this.#context, this.#sections.events.count + 1, line, event),
+    );
+  }
+
+  #readFeature(line: FeatureLine): readonly WrittenPage[] {
+    this.#tallies.valuesOf.add(line.purpose);
+    return this.#add("features", line.received_at, () => featureRow(this.#texts, line));
+  }
+
+  /** What the app sent is counted; what people and programs did is listed. */
+  #readAccess(line: AccessLine): readonly WrittenPage[] {
+    if (line.operation !== "event.create") return this.#add("accesses", line.at, () => accessRow(this.#texts, line));
+    this.#tallies.receipts.add(line.outcome, line.occurrences);
+    return [];
+  }
+
+  #pageOf(name: SectionName, { number, isLast }: PageFacts, content: Html): string {
+    const { back, previous, next, ofSection } = this.#texts.pages;
+    const title = fill(ofSection, { heading: this.#texts[name].heading, number });
+    const before = number === 2 ? "../index.html" : `${name}-${number - 1}.html`;
+    const after = isLast ? "" : markup` · <a href="${name}-${number + 1}.html">${next}</a>`;
+    const up = markup`<a href="../index.html">${back}</a> · <a href="${before}">${previous}</a>`;
+    const links = markup`<nav>${up}${after}</nav>`;
+    const body = markup`${links}<h1>${title}</h1>${withTable(this.#texts, name, content)}${links}`;
+    return page(this.#language, title, body);
+  }
+}

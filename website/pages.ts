@@ -49,7 +49,7 @@ const GROUPS: readonly Group[] = [
       "docs/operator.md",
       "docs/operator/first-start.md",
       "docs/operator/*.md",
-      "docs/{deployment,access,permissions,configuration,database-roles,metrics}.md",
+      "docs/{deployment,scaling,access,permissions,configuration,database-roles,metrics}.md",
     ],
     interface: { text: "Admin API", name: "admin-api", document: "packages/admin-api/schema/openapi.json" },
   },

@@ -1,6 +1,6 @@
 /**
  * Writes every generated file and section. The sources are the contract, the admin API, the settings, the error codes,
- * the metrics, the grants of the database, the example policy and the list of wings. With `--check` it writes no file, and if a
+ * the metrics, the grants of the database, the example policy, the list of wings and the measured sizes. With `--check` it writes no file, and if a
  * file is outdated, it prints the name of the file and exits with code 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
 import { format } from "oxfmt";
+import { withCapacitySection } from "./capacity-section.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { databaseRolesPage } from "./database-roles-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
@@ -71,6 +72,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("packages/server/src/base/config/options.ts", endpointOptions());
   files.set(".gitattributes", attributesOf([...files.keys()]));
   files.set("docs/architecture.md", withLayoutSection(await readFile(join(root, "docs/architecture.md"), "utf8")));
+  files.set("docs/scaling.md", withCapacitySection(await readFile(join(root, "docs/scaling.md"), "utf8")));
   return files;
 }
 

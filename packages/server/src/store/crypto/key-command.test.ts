@@ -14,6 +14,9 @@ const TEXT = KEY.toString("base64");
 const DEADLINE = { ms: 5_000 };
 const ENVIRONMENT = { PATH: process.env["PATH"] };
 
+/** Waits for less time than the commands sleep, so that only an ended command passes. */
+const hasEnded = (pidFile: string): Promise<void> => until(async () => !(await isRunning(pidFile)), 20_000);
+
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
 beforeAll(async () => {
@@ -93,7 +96,7 @@ describe("a command that prints keys", () => {
       code: "dependency-silent",
       message: "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND did not end within 50 ms",
     });
-    for (const pid of pids) await until(async () => !(await isRunning(pid)));
+    for (const pid of pids) await hasEnded(pid);
   });
 
   it("that leaves a child process, which keeps its output open, provides its keys, and the server ends the child", async () => {
@@ -101,7 +104,7 @@ describe("a command that prints keys", () => {
     expect(await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, DEADLINE)).toEqual([
       KEY,
     ]);
-    await until(async () => !(await isRunning(pid)));
+    await hasEnded(pid);
   });
 
   it("whose child has left the process group and keeps the output open fails at the deadline", async () => {
@@ -122,6 +125,6 @@ describe("a command that prints keys", () => {
     await wasStarted(pid);
     stopping.abort(new Error("the server stops"));
     await expect(running).rejects.toThrow("the server stops");
-    await until(async () => !(await isRunning(pid)));
+    await hasEnded(pid);
   });
 });

@@ -95,6 +95,10 @@ describe("drs doctor", () => {
       code: 0,
       line: expect.stringMatching(`^ok    disk: 90\\d TiB free, ${rate}: full in ten years or later$`),
     });
+    const empty = { ...(await database.environment()), DRS_DATABASE_DISK_BYTES: "999000000000000" };
+    expect((await runDrs(empty, ["migrate"])).code).toBe(0);
+    const { stdout } = await runWithBreakGlass(empty, "doctor");
+    expect(stdout).toMatch(/^ok {4}disk: .* free, 0 bytes a day: does not fill at this rate$/m);
     expect(await found("1000000000")).toEqual({
       code: 1,
       line: expect.stringMatching(`^FAIL  disk: 0 bytes free, ${rate}: full in 0 days: enlarge it or shorten periods`),

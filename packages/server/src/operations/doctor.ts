@@ -363,7 +363,7 @@ export function diskFinding({ free_bytes: free, bytes_per_day, days }: Capacity[
     const advice = "declare its size in DRS_DATABASE_DISK_BYTES";
     return { what, ok: true, severity: "advice", detail: `unknown: it can't be seen from here: ${advice}; ${rate}` };
   }
-  const end = days === null ? "expiry keeps it from filling" : `full in ${describeDays(days)}`;
+  const end = days === null ? "does not fill at this rate" : `full in ${describeDays(days)}`;
   const detail = `${describeBytes(free)} free, ${rate}: ${end}`;
   if (free < MIN_FREE_BYTES || (days !== null && days < MIN_DAYS)) {
     const advice = "enlarge it or shorten periods, because ingestion stops when it is full";

@@ -14,7 +14,7 @@ import { readConfig } from "../../packages/server/src/base/config/config.ts";
 import { openSystem } from "../../packages/server/src/runtime/system.ts";
 import { issueToken } from "../../packages/server/src/ingest/sessions/opaque-tokens.ts";
 import { findPartitions, spansOf } from "../../packages/server/src/store/events/partition-slices.ts";
-import { type EventFilter, listQuery } from "../../packages/server/src/store/events/read-events.ts";
+import { type EventFilter, listQuery } from "../../packages/server/src/store/events/list-events.ts";
 import type { LoadResult } from "./load.ts";
 import { STORED_DAYS, fill } from "./past-events.ts";
 import { load, openScene, print, printed, READY } from "./scene.ts";

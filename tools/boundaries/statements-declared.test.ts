@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { SERVER, sourceFiles } from "./imports.ts";
 
 const UNCHECKED = /\.query</;
-const DECLARATION = /(?<![\w.])(?:sql|composed|partitionQuery|eventSearch|subjectSearch)\(/;
+const DECLARATION = /(?<![\w.])(?:sql|prepared|composed|partitionQuery|eventSearch|subjectSearch)\(/;
 const RUNS = /\.query\(\s*(?:"|`)\s*(?:select|insert|update|delete|with)\b/;
 
 /**

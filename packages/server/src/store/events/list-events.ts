@@ -28,7 +28,6 @@ import {
   query,
   queryComposed,
   queryRow,
-  sql,
 } from "../postgres/statement.ts";
 
 /** The events that a list contains. */
@@ -127,13 +126,12 @@ const MAX_SORTED_ROWS = 10_000;
 
 const IS_SPARSE = prepared(
   "is_sparse",
-  sql(
-    `select (select count(*) from event_partition where dropped_at is null) <= ${MAX_PLANNED_PARTITIONS}
+
+  `select (select count(*) from event_partition where dropped_at is null) <= ${MAX_PLANNED_PARTITIONS}
     and (select count(*) from (select 1 from idempotency_key where account = $1 limit ${MAX_SORTED_ROWS + 1}) i) <= ${MAX_SORTED_ROWS}
     as sparse`,
-    ["text?"],
-    { sparse: "bool" },
-  ),
+  ["text?"],
+  { sparse: "bool" },
 );
 
 /**
@@ -148,11 +146,10 @@ const PAGE_TYPES = ["text", "timestamptz", "uuid", "timestamptz", "timestamptz",
 
 const LEDGER_PAGE = prepared(
   "ledger_page",
-  sql(
-    `select i.purpose, i.received_at, i.event_id from idempotency_key i where i.account = $1 and ${pageOf("i")}`,
-    PAGE_TYPES,
-    { purpose: "int4", received_at: "timestamptz", event_id: "uuid" },
-  ),
+
+  `select i.purpose, i.received_at, i.event_id from idempotency_key i where i.account = $1 and ${pageOf("i")}`,
+  PAGE_TYPES,
+  { purpose: "int4", received_at: "timestamptz", event_id: "uuid" },
 );
 
 const LIST_TYPES = { ...EVENT_TYPES, ...STATE_TYPES } as const;
@@ -165,21 +162,24 @@ const sparseListsOf = (view: EventView) => {
   return {
     ofAction: prepared(
       `${view}_of_action`,
-      sql(list(`${view} e where e.action_id = $1 and ${pageOf("e")}`), PAGE_TYPES, LIST_TYPES),
+      list(`${view} e where e.action_id = $1 and ${pageOf("e")}`),
+      PAGE_TYPES,
+      LIST_TYPES,
     ),
     copies: prepared(
       `${view}_copies`,
-      sql(list(`${view} e where e.${IS_HELD_COPY} and e.account = $1 and ${pageOf("e")}`), PAGE_TYPES, LIST_TYPES),
+      list(`${view} e where e.${IS_HELD_COPY} and e.account = $1 and ${pageOf("e")}`),
+      PAGE_TYPES,
+      LIST_TYPES,
     ),
     ofKeys: prepared(
       `${view}_of_keys`,
-      sql(
-        list(`unnest($2::int4[], $3::timestamptz[], $4::uuid[]) k (purpose, received_at, event_id) join ${view} e
+
+      list(`unnest($2::int4[], $3::timestamptz[], $4::uuid[]) k (purpose, received_at, event_id) join ${view} e
           on e.partition_purpose = k.purpose and e.received_at = k.received_at and e.event_id = k.event_id
           where e.account = $1`),
-        ["text", "int4[]", "timestamptz[]", "uuid[]"],
-        LIST_TYPES,
-      ),
+      ["text", "int4[]", "timestamptz[]", "uuid[]"],
+      LIST_TYPES,
     ),
   };
 };

@@ -128,13 +128,15 @@ export type ParametersOf<Values extends readonly unknown[]> = Values extends rea
 export type ParametersOfStatement<Of> = Of extends Statement<infer Values, unknown> ? Values : never;
 
 /**
- * A statement that a connection prepares once. After a few runs PostgreSQL keeps its plan, which reads with any values:
- * worth it where planning takes longer than reading, as over many partitions.
+ * Declares a statement that a connection prepares once. After a few runs PostgreSQL keeps its plan, which reads with any
+ * values: worth it where planning takes longer than reading, as over many partitions.
  */
-export const prepared = <Values extends readonly unknown[], Row>(
+export const prepared = <const Parameters extends readonly ParameterType[], const Of extends Columns>(
   name: string,
-  statement: Statement<Values, Row>,
-): Statement<Values, Row> => ({ ...statement, name });
+  text: string,
+  parameters: Parameters,
+  columns: Of,
+): Statement<ValuesOf<Parameters>, RowOf<Of>> => ({ ...sql(text, parameters, columns), name });
 
 /** Runs a statement. */
 export function query<Values extends readonly unknown[], Row>(

@@ -13,7 +13,7 @@ export async function ensureAccountId(executor: Executor, account: string): Prom
 }
 
 const ENSURE_FORMER_ACCOUNT_ID = sql(
-  "insert into account_identity (account, created_at) values ($1, $2) on conflict do nothing",
+  "insert into account_identity (account, account_id, created_at) values ($1, gen_random_uuid(), $2) on conflict do nothing",
   ["text", "timestamptz"],
 );
 
@@ -83,7 +83,7 @@ export async function markKeysErased(
   await query(executor, MARK_KEYS_ERASED, [sequence, keyIds]);
 }
 
-const IS_ACCOUNT_REFUSED = sql("select from refused_account where account_mac = $1", ["bytea"]);
+const IS_ACCOUNT_REFUSED = sql("select 1 from refused_account where account_mac = $1", ["bytea"]);
 
 /** Whether later events of an account are refused. @param mac its keyed MAC. */
 export async function isAccountRefused(executor: Executor, mac: Buffer): Promise<boolean> {

@@ -16,13 +16,7 @@ const columns = (privilege: string, names: string): string => `${privilege} (${n
 const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
   action_type, session_id, event_type, sdk_version, platform, app_version, key_id, hold_id, erased_by, partition_purpose`;
 
-/** The columns of an entry that its writer gives: not its transaction and its login. */
-const AUDIT_ENTRY_COLUMNS = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
-  event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
-
-/** The columns that a writer gives. The database fills in the others, such as the time at which the row was written. */
-const APPROVAL_COLUMNS = `approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by,
-  obtained_by, requested_at, expires_at, used_at, mac`;
+/** The columns that a writer gives. The database fills in the others. */
 const DRIFT_DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_by, reason, mac`;
 
 /** Every column of `live_feature` and `unrestricted_feature` except the payload. */
@@ -45,16 +39,8 @@ const APPEND_AND_REVOKE = [...APPEND, columns("update", "revoked_at")];
  */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> = {
   "access/approvals": {
-    approval: toRoles(
-      [...READ, columns("insert", APPROVAL_COLUMNS), columns("update", "used_at")],
-      "drs_service",
-      "drs_admin",
-    ),
-    approval_decision: toRoles(
-      [...READ, columns("insert", "approval_id, role, person, decision, decided_at, mac")],
-      "drs_service",
-      "drs_admin",
-    ),
+    approval: toRoles([...APPEND, columns("update", "used_at")], "drs_service", "drs_admin"),
+    approval_decision: toRoles(APPEND, "drs_service", "drs_admin"),
   },
   "access/cases": {
     access_case: toRoles([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),
@@ -66,18 +52,10 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
     sign_in_attempt: toRoles([...APPEND, "delete"], "drs_service", "drs_admin"),
   },
   audit: {
-    audit_entry: {
-      drs_service: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
-      drs_ingest: [columns("insert", AUDIT_ENTRY_COLUMNS)],
-      drs_admin: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
-    },
+    audit_entry: { ...toRoles(APPEND, "drs_service", "drs_admin"), drs_ingest: ["insert"] },
     audit_secret: toRoles([...READ, columns("insert", "secret_id, subject")], "drs_service", "drs_admin"),
-    audit_review: toRoles(
-      [...READ, columns("insert", "review_id, entry_id, subject, opened_at, mac")],
-      "drs_service",
-      "drs_admin",
-    ),
-    audit_review_end: toRoles([...READ, columns("insert", "end_id, review_id, mac")], "drs_service", "drs_admin"),
+    audit_review: toRoles(APPEND, "drs_service", "drs_admin"),
+    audit_review_end: toRoles(APPEND, "drs_service", "drs_admin"),
     // Only the owner's login, which a worker has, extends the log: a row of another login would stop the tree.
     audit_leaf: toRoles(READ, "drs_service", "drs_admin"),
     audit_checkpoint: toRoles(READ, "drs_service", "drs_admin"),
@@ -231,6 +209,8 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   // A login that opens an event finds the secrets of its partition by this function.
   ensure_event_partition: ALL,
   ensure_feature_partition: ADMIN,
+  fill_in: [],
+  fill_in_entry: [],
   finish_erasure: SERVICE_ONLY,
   is_account_key_erased: ADMIN,
   is_held: ADMIN,

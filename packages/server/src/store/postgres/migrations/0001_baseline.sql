@@ -8,7 +8,7 @@ declare
 begin
   foreach name in array array['drs_service', 'drs_ingest', 'drs_admin'] loop
     begin
-      if not exists (select from pg_roles where rolname = name) then
+      if not exists (select 1 from pg_roles where rolname = name) then
         execute format('create role %I nologin', name);
       end if;
     exception when duplicate_object or unique_violation then null;
@@ -218,9 +218,9 @@ create table audit_entry (
   lane_number bigint check (lane_number between 1 and 9007199254740991),
   -- When the entry was written, the transaction (`pg_xact_status` knows whether it was committed) and the login. The
   -- writer can't choose them.
-  written_at timestamptz not null default transaction_time(),
-  xid xid8 not null default pg_current_xact_id(),
-  login name not null default session_user,
+  written_at timestamptz not null,
+  xid xid8 not null,
+  login name not null,
   -- guard: a login takes no place in the lane of another one, whose batch of events would then fail
   unique (lane, lane_number, login)
 );
@@ -244,7 +244,7 @@ create table audit_secret (
   secret_id uuid primary key,
   -- Keyed MAC of the account; null: the installation.
   subject bytea,
-  created_at timestamptz not null default transaction_time(),
+  created_at timestamptz not null,
   -- When the account was erased. Nothing is sealed under the secret afterwards.
   ended_at timestamptz,
   destroyed_at timestamptz
@@ -262,7 +262,7 @@ create table audit_review (
   subject bytea check (octet_length(subject) = 16),
   opened_at timestamptz not null check (isfinite(opened_at)),
   -- A login of the database can't choose it.
-  written_at timestamptz not null default transaction_time(),
+  written_at timestamptz not null,
   -- Covers all columns before `written_at`. The database does not have the key. The server uses no row without a valid
   -- MAC.
   mac bytea not null check (octet_length(mac) = 32)
@@ -277,7 +277,7 @@ create table audit_review_end (
   review_id uuid not null references audit_review (review_id),
   -- A login of the database can't choose it, and the MAC covers it. A copy of a row that somebody inserts again, after a
   -- restore lost the row, gets a new time, so that its MAC is invalid.
-  ended_at timestamptz not null default transaction_time(),
+  ended_at timestamptz not null,
   -- The MAC covers the MAC of the review and all columns before it.
   -- guard(drop): a login of the database can't make a page larger than memory
   check (octet_length(mac) = 32),
@@ -317,13 +317,13 @@ create table audit_verification (
   requested_by text not null,
   -- What to compare, as JSON.
   request text not null check (octet_length(request) <= 65536),
-  requested_at timestamptz not null default transaction_time(),
+  requested_at timestamptz not null,
   -- Covers all columns before `requested_at`. The database does not have the key. A worker deletes a row without a valid
   -- MAC.
   request_mac bytea not null check (octet_length(request_mac) = 32),
   started_at timestamptz,
   -- The number of items of the log that were read.
-  progress bigint not null default 0,
+  progress bigint not null,
   ended_at timestamptz,
   -- What was found, as JSON. Its MAC also covers the id and the end.
   result text,
@@ -366,7 +366,7 @@ create table drift_decision (
   seen_types text[] not null check (cardinality(seen_types) <= 9
     and seen_types <@ '{string,number,boolean,"null",array,object,absent,not-walked,*}'),
   -- The MAC covers it. Therefore a row that a restore lost is invalid when a login of the database inserts its copy.
-  decided_at timestamptz not null default transaction_time(),
+  decided_at timestamptz not null,
   decided_by text not null check (char_length(decided_by) <= 512),
   reason text not null,
   -- Covers all other columns except the number. The database does not have the key.
@@ -458,8 +458,8 @@ create table refused_account (
 -- A random id for each account that has an event, a token or an action.
 create table account_identity (
   account text primary key,
-  account_id uuid not null unique default gen_random_uuid(),
-  created_at timestamptz not null default transaction_time(),
+  account_id uuid not null unique,
+  created_at timestamptz not null,
   -- Keyed MAC of the name, by which a restriction names the account. It is set before the first event.
   account_mac bytea unique
 );
@@ -685,6 +685,24 @@ create trigger held_event_is_immutable before update of account, purpose, receiv
   schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version,
   payload, hold_id on held_event for each row execute function refuse_change();
 
+-- Columns of rows that logins insert, and that no login chooses.
+\ir ../functions/fill_in.sql
+\ir ../functions/fill_in_entry.sql
+create trigger audit_entry_is_filled_in before insert on audit_entry for each row execute function fill_in_entry();
+create trigger audit_secret_is_filled_in before insert on audit_secret
+  for each row execute function fill_in('created_at');
+create trigger audit_review_is_filled_in before insert on audit_review
+  for each row execute function fill_in('written_at');
+create trigger audit_review_end_is_filled_in before insert on audit_review_end
+  for each row execute function fill_in('ended_at');
+create trigger audit_verification_is_filled_in before insert on audit_verification
+  for each row execute function fill_in('requested_at', 'progress');
+-- The owner may give the id and an earlier time.
+create trigger account_identity_is_filled_in before insert on account_identity
+  for each row when (new.account_id is null) execute function fill_in('account_id', 'created_at');
+create trigger drift_decision_is_filled_in before insert on drift_decision
+  for each row execute function fill_in('decided_at');
+
 -- Tokens of people and machines for the admin API, as hashes. Only the owner's login issues one: a stolen serving login
 -- must not give itself a role.
 create table admin_token (
@@ -801,7 +819,7 @@ create table approval (
   expires_at timestamptz not null check (expires_at between '2000-01-01Z' and '9999-12-31Z'),
   used_at timestamptz check (used_at between '2000-01-01Z' and '9999-12-31Z'),
   -- A login of the database can't choose it.
-  written_at timestamptz not null default transaction_time(),
+  written_at timestamptz not null,
   mac bytea not null check (octet_length(mac) = 32)
 );
 create index approval_requested_at on approval (requested_at);
@@ -813,13 +831,16 @@ create table approval_decision (
   person text not null check (char_length(person) <= 128),
   decision text not null check (decision in ('approved', 'denied')),
   decided_at timestamptz not null check (isfinite(decided_at)),
-  written_at timestamptz not null default transaction_time(),
+  written_at timestamptz not null,
   mac bytea not null check (octet_length(mac) = 32),
   -- guard(drop): a login of the database can't add decisions about an approval without limit
   check (role in ('operator', 'analyst', 'investigator', 'privacy', 'auditor')),
   primary key (approval_id, role),
   unique (approval_id, person)
 );
+create trigger approval_is_filled_in before insert on approval for each row execute function fill_in('written_at');
+create trigger approval_decision_is_filled_in before insert on approval_decision
+  for each row execute function fill_in('written_at');
 -- Acts that a stolen serving login must not undo: to close, to revoke, to use up.
 create trigger session_token_is_revoked_once before update on session_token for each row
   when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function refuse_change();

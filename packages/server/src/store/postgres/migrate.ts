@@ -227,11 +227,17 @@ export async function pendingChanges(executor: Executor, known: Schema): Promise
 
 async function apply(transaction: Transaction, known: Schema): Promise<Schema> {
   const pending = await pendingChanges(transaction, known);
-  for (const text of changesOf(pending)) await transaction.query(text);
+  for (const text of changesOf(pending).flatMap(statementsOf)) await transaction.query(text);
   return pending;
 }
 
-/** The statements that apply changes, for one transaction. */
+const STATEMENT = /(?:--[^\n]*|'[^']*'|"[^"]*"|(\$\w*\$)[^]*?\1|[^;'"$-]+|[^;])+/g;
+
+/** The statements of a script. Citus runs one change of the schema at a time. */
+export const statementsOf = (script: string): readonly string[] =>
+  (script.match(STATEMENT) ?? []).filter((text) => text.replaceAll(/--[^\n]*/g, "").trim() !== "");
+
+/** The scripts that apply changes, for one transaction. */
 function changesOf({ migrations, definitions }: Schema): readonly string[] {
   return [
     ...migrations.flatMap(({ id, name, sql: text, digest }) => [
@@ -244,7 +250,7 @@ function changesOf({ migrations, definitions }: Schema): readonly string[] {
     ...definitions.flatMap(({ name, sql: text, digest }) => [
       text,
       `insert into schema_definition (name, digest) values (${escapeLiteral(name)}, ${escapeLiteral(digest)})
-        on conflict (name) do update set digest = excluded.digest, applied_at = now()`,
+        on conflict (name) do update set digest = excluded.digest, applied_at = excluded.applied_at`,
     ]),
   ];
 }

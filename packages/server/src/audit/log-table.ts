@@ -137,7 +137,7 @@ export async function insertLeaves(
 const READ_UNLOGGED = sql(
   `with page as (
       select e.xid, e.lane, e.lane_number, e.entry_id, e.record, e.mac, ${COPIES} as copies from audit_entry e
-        where e.xid >= $1::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+        where e.xid >= $1::text::xid8 and not exists (select 1 from audit_leaf l where l.entry_id = e.entry_id)
         order by e.xid, e.lane, e.lane_number, e.entry_id limit ${ENTRIES}
     ), sized as (
       select *, row_number() over entries as n, sum(octet_length(record) + octet_length(copies)) over entries as bytes
@@ -255,7 +255,7 @@ const LIST_ENTRIES_WITHOUT_LEAF = sql(
   `select e.xid::text as xid, coalesce(e.lane_number, 0) as number, e.entry_id, e.record, e.mac, ${COPIES} as copies
     from (select e.*, row_number() over entries as n, sum(octet_length(e.record)) over entries as bytes
       from (select * from audit_entry e
-        where not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+        where not exists (select 1 from audit_leaf l where l.entry_id = e.entry_id)
           and (e.xid, coalesce(e.lane_number, 0), e.entry_id) > ($1::text::xid8, $2, $3)
         order by e.xid, coalesce(e.lane_number, 0), e.entry_id limit ${ENTRIES}) e
       window entries as (order by e.xid, coalesce(e.lane_number, 0), e.entry_id)) e
@@ -275,7 +275,7 @@ const FIND_OLDEST_UNLOGGED = sql(
   `select e.entry_id, extract(epoch from e.written_at)::float8 * 1000 as written_at from audit_entry e
     where e.xid >= coalesce((select case when c.upto > pg_snapshot_xmax(pg_current_snapshot()) then '0' else c.upto end
         from audit_checkpoint c order by c.epoch desc, c.size desc limit 1), '0'::xid8)
-      and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+      and not exists (select 1 from audit_leaf l where l.entry_id = e.entry_id)
     order by e.xid limit 1`,
   [],
   { entry_id: "uuid", written_at: "float8" },
@@ -309,7 +309,7 @@ export async function findCheckpointAt(executor: Executor, at: Date): Promise<Ch
 const FIND_PRUNED = sql(
   `select c.epoch, c.size, c.note, c.roots, c.upto::text as upto
     from (select * from audit_checkpoint order by epoch, size limit 1) c
-    where not exists (select from audit_leaf l where (l.epoch, l.leaf) < (c.epoch, c.size))`,
+    where not exists (select 1 from audit_leaf l where (l.epoch, l.leaf) < (c.epoch, c.size))`,
   [],
   CHECKPOINT,
 );

@@ -53,7 +53,7 @@ const MAX_RECORD_BYTES = 65_536;
 const UNCHECKED = { entry_id: "uuid", record: "bytea", mac: "bytea" } as const;
 const LIST_UNCHECKED = sql(
   `select e.entry_id, e.record, e.mac from audit_entry e
-    where ${RECENT_ACTS} and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+    where ${RECENT_ACTS} and not exists (select 1 from audit_leaf l where l.entry_id = e.entry_id)
       and octet_length(e.record) <= ${MAX_RECORD_BYTES} and e.entry_id > $4
     order by e.entry_id limit ${PAGE}`,
   ["text[]", "text[]", "text[]", "uuid"],

@@ -44,7 +44,7 @@ const COLUMNS = `r.review_id, r.entry_id, r.subject, ${instant("r.opened_at", "o
 const FOUND_TYPES = { ...TYPES, has_entry: "bool" } as const;
 type FoundReviewRow = RowOf<typeof FOUND_TYPES>;
 const FIND = sql(
-  `select ${COLUMNS}, exists (select from audit_entry e where e.entry_id = r.entry_id) as has_entry
+  `select ${COLUMNS}, exists (select 1 from audit_entry e where e.entry_id = r.entry_id) as has_entry
     from audit_review r where r.review_id = any ($1)`,
   ["uuid[]"],
   FOUND_TYPES,
@@ -53,13 +53,13 @@ const FIND_IDS = sql("select review_id from audit_review where review_id = any (
   review_id: "uuid",
 });
 export const FIND_OF_SUBJECT = sql(
-  `select ${COLUMNS}, exists (select from audit_entry e where e.entry_id = r.entry_id) as has_entry
+  `select ${COLUMNS}, exists (select 1 from audit_entry e where e.entry_id = r.entry_id) as has_entry
     from audit_review r where r.subject = $1 limit ${LOOKED_UP}`,
   ["bytea"],
   FOUND_TYPES,
 );
 const HAS_LEAF_BEFORE = sql(
-  `select exists (select from audit_leaf l where l.entry_id = any ($1) and (l.epoch, l.leaf) < ($2, $3)) as found`,
+  `select exists (select 1 from audit_leaf l where l.entry_id = any ($1) and (l.epoch, l.leaf) < ($2, $3)) as found`,
   ["uuid[]", "int4", "int8"],
   { found: "bool" },
 );

@@ -22,8 +22,8 @@ const NAMED_BY_CALLER = [
 ];
 
 const IS_ACCOUNT_AUDITED = sql(
-  `select exists (select from shown_entry where subject = $1 and operation <> all ($2) and outcome <> 'not-found')
-      or exists (select from shown_entry where $1 = any (subjects)) as audited`,
+  `select exists (select 1 from shown_entry where subject = $1 and operation <> all ($2) and outcome <> 'not-found')
+      or exists (select 1 from shown_entry where $1 = any (subjects)) as audited`,
   ["bytea", "text[]"],
   { audited: "bool" },
 );
@@ -134,7 +134,7 @@ export interface UnreviewedUse {
 const FIND_UNREVIEWED = sql(
   `select count(*) as entries, ${instant("min(at)", "since")} from shown_entry e
     where via = 'direct' and operation = any ($1) and outcome in ('begun', 'done')
-      and not exists (select from unnest($2::uuid[]) as reviewed (entry_id) where reviewed.entry_id = e.entry_id)`,
+      and not exists (select 1 from unnest($2::uuid[]) as reviewed (entry_id) where reviewed.entry_id = e.entry_id)`,
   ["text[]", "uuid[]"],
   { entries: "int8", since: "text?" },
 );
@@ -151,7 +151,7 @@ export async function findUnreviewedUse(
 const FIND_UNVERIFIED = sql(
   `select count(*) as entries, ${instant("min(e.written_at)", "since")}
     from audit_leaf l join audit_entry e on e.entry_id = l.entry_id
-    where not l.verified and not exists (select from unnest($1::uuid[]) as r (entry_id) where r.entry_id = l.entry_id)`,
+    where not l.verified and not exists (select 1 from unnest($1::uuid[]) as r (entry_id) where r.entry_id = l.entry_id)`,
   ["uuid[]"],
   { entries: "int8", since: "text?" },
 );
@@ -175,7 +175,7 @@ export interface AuditedOrder {
 const FIND_ERASURE_ORDER = sql(
   `select record from shown_entry started
       where at between $2::timestamptz - interval '1 day' and $2 and operation = 'erase.run' and outcome = 'begun' and detail ->> 'subject_mac' = $1
-        and not exists (select from shown_entry done where done.at between started.at and $2 and done.operation = 'erase.run'
+        and not exists (select 1 from shown_entry done where done.at between started.at and $2 and done.operation = 'erase.run'
           and done.outcome = 'done' and done.detail ->> 'subject_mac' = $1)
       order by at desc limit 1`,
   ["text?", "timestamptz"],

@@ -92,7 +92,7 @@ export async function listWaiting(executor: Executor, signer: RowSigner): Promis
   return (await query(executor, LIST_WAITING)).rows.flatMap((row) => storedOf(signer, row));
 }
 
-const HAS_WAITING = sql("select exists (select from audit_verification where ended_at is null) as waits", [], {
+const HAS_WAITING = sql("select exists (select 1 from audit_verification where ended_at is null) as waits", [], {
   waits: "bool",
 });
 
@@ -121,7 +121,7 @@ export async function cleanVerifications(owner: OwnerExecutor, signer: RowSigner
 }
 
 const RECORD_PROGRESS = sql(
-  `update audit_verification set started_at = coalesce(started_at, transaction_time()), progress = $2
+  `update audit_verification set started_at = coalesce(started_at, (select transaction_time())), progress = $2
     where verification_id = $1`,
   ["uuid", "int8"],
 );

@@ -33,7 +33,7 @@ const FIND_DUE = sql(
       -- guard(true): a layer that has ended before a partition has no rows in it
       and (l.ended_at is null or l.ended_at > p.lower_bound)
       and p.lower_bound + u.raw_retention - interval '${BEFORE_EXPIRY}' <= transaction_time()
-      and not exists (select from attestation a where a.partition_id = p.partition_id and a.layer = l.layer)
+      and not exists (select 1 from attestation a where a.partition_id = p.partition_id and a.layer = l.layer)
       and p.partition_id <> all ($1::uuid[])
     group by p.partition_id, p.purpose, p.lower_bound, p.upper_bound
     order by p.lower_bound, p.purpose limit 1`,
@@ -59,8 +59,9 @@ const AFTER_STORED = `greatest(
   (select max(attested_at) + interval '1 millisecond' from attestation_start),
   wall_clock_time())`;
 const INSERT_START = sql(
-  `insert into attestation_start (attested_at) values (date_trunc('milliseconds', ${AFTER_STORED}))
-    returning ${instant("attested_at")}`,
+  `with next as materialized (select date_trunc('milliseconds', ${AFTER_STORED}) as attested_at),
+      started as (insert into attestation_start (attested_at) select attested_at from next returning attested_at)
+    select ${instant("attested_at")} from started`,
   [],
   { attested_at: "text" },
 );

@@ -1,7 +1,7 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { narrowed, query, type RowOf, sql } from "../store/postgres/statement.ts";
-import { type DueEvent, hasCome, hasExpired, retryAt, waitSeconds } from "./extraction-due.ts";
+import { type DueEvent, hasCome, hasExpired, NOW, retryAt, waitSeconds } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK_SIZE = 5_000;
@@ -24,8 +24,8 @@ export async function listRunning(executor: Executor): Promise<readonly RunningB
 }
 
 const CHARGE = sql(
-  `update feature_run set next_at = make_interval(secs => $2) + case when ${hasCome("next_at")}
-      then greatest(least(next_at, wall_clock_time()), wall_clock_time() - interval '1 second') else next_at end
+  `update feature_run set next_at = (select make_interval(secs => $2) + case when ${hasCome("next_at")}
+      then greatest(least(next_at, ${NOW}), ${NOW} - interval '1 second') else next_at end)
     where run_id = $1`,
   ["uuid", "float8"],
 );
@@ -60,7 +60,7 @@ export type Chunk = RowOf<typeof CHUNK_TYPES>;
 const CLAIM = sql(
   `select chunk_id, events, step, tries, rounds, from_at, from_event, to_at, to_event, at_time, at_event
     from feature_chunk c where run_id = $1 and step <> 'done' and ${hasCome("not_before")}
-      and exists (select from feature_run r where r.run_id = c.run_id and r.state = 'running')
+      and exists (select 1 from feature_run r where r.run_id = c.run_id and r.state = 'running')
     order by array_position(array['split', 'compute', 'balance'], step), chunk_id limit 1 for update skip locked`,
   ["uuid"],
   CHUNK_TYPES,
@@ -109,7 +109,7 @@ const LAYERS_OF_EVENT = "from layer l where l.layer = any ($1) and (l.ended_at i
 const ROWS = `feature_row f where f.account = e.account and f.purpose = $2 and f.received_at = e.received_at
   and f.event_id = e.event_id and f.received_at >= $3 and f.received_at <= $5`;
 /** Whether rows of the event, in this layer or in others, have the features of the layer. */
-const IS_STORED = `(exists (select from ${ROWS} and f.layer = l.layer) or l.members <@ array(
+const IS_STORED = `(exists (select 1 from ${ROWS} and f.layer = l.layer) or l.members <@ array(
   select unnest(o.members) from layer o where o.layer in (select f.layer from ${ROWS})))`;
 
 const FIND_EVENTS = sql(
@@ -121,7 +121,7 @@ const FIND_EVENTS = sql(
       -- guard(true): values that would have expired are not computed
       and not ${hasExpired("e.received_at", "(select p.derived_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): what is stored is not computed again
-      and exists (select ${LAYERS_OF_EVENT} and (not ${IS_STORED} or exists (select from extraction_failure x
+      and exists (select 1 ${LAYERS_OF_EVENT} and (not ${IS_STORED} or exists (select 1 from extraction_failure x
         where x.event_id = e.event_id and x.layer = l.layer and x.reason = 'time-limit')))
     order by e.received_at, e.event_id limit $7`,
   ["int4[]", "int4", "timestamptz", "uuid", "timestamptz", "uuid", "int8"],
@@ -181,7 +181,7 @@ export async function postponeChunk(executor: Executor, { chunk_id }: Chunk, sec
 }
 
 const DELAY = sql(
-  `update feature_chunk set not_before = wall_clock_time() + make_interval(secs => ${waitSeconds("$2::float8")})
+  `update feature_chunk set not_before = ${NOW} + make_interval(secs => ${waitSeconds("$2::float8")})
     where chunk_id = $1`,
   ["int8", "float8"],
 );
@@ -248,8 +248,8 @@ export async function balanceChunk(
 }
 
 const FINISH = sql(
-  `update feature_run r set state = 'done', ended_at = wall_clock_time() where state = 'running'
-    and not exists (select from feature_chunk c where c.run_id = r.run_id and c.step <> 'done')`,
+  `update feature_run r set state = 'done', ended_at = ${NOW} where state = 'running'
+    and not exists (select 1 from feature_chunk c where c.run_id = r.run_id and c.step <> 'done')`,
 );
 
 /** Ends the runs whose chunks are all balanced. */

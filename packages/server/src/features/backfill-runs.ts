@@ -30,12 +30,12 @@ const INSERT_RUN = sql(
 );
 const NO_EVENT = "00000000-0000-0000-0000-000000000000";
 const INSERT_CHUNKS = sql(
-  `insert into feature_chunk (run_id, from_at, from_event, to_at, to_event, at_time, at_event)
-    select r.run_id, greatest(r.from_at, p.lower_bound), $2, least(r.to_at, p.upper_bound), $2,
-        greatest(r.from_at, p.lower_bound), $2
+  `with part as materialized (select r.run_id, greatest(r.from_at, p.lower_bound) as from_at, least(r.to_at, p.upper_bound) as to_at
       from feature_run r join event_partition p on p.purpose = r.purpose and p.dropped_at is null
         and p.lower_bound < r.to_at and p.upper_bound > r.from_at
-      where r.run_id = $1`,
+      where r.run_id = $1)
+    insert into feature_chunk (run_id, from_at, from_event, to_at, to_event, at_time, at_event)
+      select run_id, from_at, $2, to_at, $2, from_at, $2 from part`,
   ["uuid", "uuid"],
 );
 
@@ -69,7 +69,7 @@ export async function startBackfill(transaction: Transaction, order: BackfillOrd
 export type BackfillState = "running" | "paused" | "cancelled" | "done";
 
 const CHANGE = sql(
-  `update feature_run set state = $2, ended_at = case when $2 = 'cancelled' then wall_clock_time() end
+  `update feature_run set state = $2, ended_at = case when $2 = 'cancelled' then (select wall_clock_time()) end
     where run_id = $1 and state = any ($3::text[])`,
   ["uuid", "text", "text[]"],
 );

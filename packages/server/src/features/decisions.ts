@@ -149,7 +149,7 @@ async function archive(
 }
 
 const IS_EQUIVALENT = sql(
-  `select exists (select from feature_decision
+  `select exists (select 1 from feature_decision
       where kind = 'equivalent' and evidence -> 'programs' @> $1::jsonb) as is_equivalent`,
   ["jsonb"],
   { is_equivalent: "bool" },
@@ -302,9 +302,10 @@ export async function recordRetirement(
 /**
  * An event gets no row in the layer if it was received after `ended_at` by the clock of its server, which may be ahead.
  */
-const END_LAYER = sql("update layer set ended_at = greatest(active_from, wall_clock_time()) where layer = $1", [
-  "int4",
-]);
+const END_LAYER = sql(
+  "update layer set ended_at = greatest(active_from, (select wall_clock_time())) where layer = $1",
+  ["int4"],
+);
 const ADD_LAYER = sql(
   `insert into layer (layer, purpose, members, active_from)
     select coalesce(max(layer), 0) + 1, $1, $2, wall_clock_time() from layer returning layer`,
@@ -330,8 +331,9 @@ const OPERATIONS = {
 } as const;
 
 const INSERT_DECISION = sql(
-  `insert into feature_decision (decision, kind, features, purpose, decided_by, reason, evidence)
-    select coalesce(max(decision), 0) + 1, $1, $2, $3, $4, $5, $6 from feature_decision`,
+  `with next as materialized (select coalesce(max(decision), 0) + 1 as decision from feature_decision)
+    insert into feature_decision (decision, kind, features, purpose, decided_by, reason, evidence)
+      select decision, $1, $2, $3, $4, $5, $6 from next`,
   ["text", "text[]", "int4?", "text", "text", "jsonb"],
 );
 

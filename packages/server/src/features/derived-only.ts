@@ -10,8 +10,8 @@ const SAME =
 /** The rows `f` of feature values whose event is not kept, neither in a partition nor as a copy of a hold. */
 const rowsWithoutEvent = (within: Within): string =>
   `feature_row f where ${within("f")} and not is_account_key_erased(f.key_id)
-    and not exists (select from kept_event e where ${within("e", "view")} and ${SAME})
-    and not exists (select from kept_event e where e.partition_purpose = -1 and ${SAME})`;
+    and not exists (select 1 from kept_event e where ${within("e", "view")} and ${SAME})
+    and not exists (select 1 from kept_event e where e.partition_purpose = -1 and ${SAME})`;
 
 const COUNT_OF_SUBJECT = forSubjects((where, parameters) =>
   partitionQuery(

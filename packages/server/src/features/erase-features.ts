@@ -52,7 +52,7 @@ const DELETE_FEATURES = composed(
         delete from feature_row f using unnest($1::uuid[], $2::timestamptz[]) named (event_id, received_at)
           where ${within("f")} and f.received_at = named.received_at and f.event_id = named.event_id
           returning f.account, f.purpose, f.received_at, f.event_id, f.layer)
-      select count(*) as deleted from removed g where not exists (select from kept_feature c where c.partition_purpose = -1
+      select count(*) as deleted from removed g where not exists (select 1 from kept_feature c where c.partition_purpose = -1
         and c.account = g.account and c.purpose = g.purpose and c.received_at = g.received_at and c.event_id = g.event_id
         and c.layer = g.layer)`;
     return { text, values };

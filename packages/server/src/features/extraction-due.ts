@@ -17,16 +17,18 @@ export interface DueBatch {
   readonly events: readonly DueEvent[];
 }
 
+/** The time, once for a statement. */
+export const NOW = "(select wall_clock_time())";
+
 /** An expression: when something that failed is tried again. The wait doubles with each failure, up to a minute. */
 export const retryAt = (seconds: string): string =>
-  `wall_clock_time() + make_interval(secs => least(power(2, least(tries, 10)) * ${seconds}, 60))`;
+  `(select ${NOW} + make_interval(secs => least(power(2, least(tries, 10)) * ${seconds}, 60)))`;
 
 /**
  * A condition: whether the time until which something waits has come. No wait is as long as five minutes, so a time that
  * is farther away shows that the clock was set back.
  */
-export const hasCome = (time: string): string =>
-  `(${time} <= wall_clock_time() or ${time} > wall_clock_time() + interval '5 minutes')`;
+export const hasCome = (time: string): string => `(${time} <= ${NOW} or ${time} > ${NOW} + interval '5 minutes')`;
 
 /** A condition: whether what was received at a time has expired. It never expires if `retention` is null. */
 export const hasExpired = (receivedAt: string, retention: string): string =>
@@ -84,8 +86,8 @@ export async function claimDue(transaction: Transaction): Promise<DueBatch | und
 }
 
 const IS_WORK_WAITING = sql(
-  `select exists (select from extraction_due where tries = 0 or ${hasCome("not_before")})
-    or exists (select from feature_run where state = 'running' and ${hasCome("next_at")}) as is_waiting`,
+  `select exists (select 1 from extraction_due where tries = 0 or ${hasCome("not_before")})
+    or exists (select 1 from feature_run where state = 'running' and ${hasCome("next_at")}) as is_waiting`,
   [],
   { is_waiting: "bool" },
 );
@@ -139,7 +141,7 @@ export const waitSeconds = (seconds: string): string => `least(30 * ${seconds}, 
 
 const DELAY = sql(
   `update extraction_due set tries = greatest(tries, 1),
-      not_before = wall_clock_time() + make_interval(secs => ${waitSeconds("$2::float8")})
+      not_before = ${NOW} + make_interval(secs => ${waitSeconds("$2::float8")})
     where due_id = any ($1::int8[]) and event_ids && $3::uuid[]`,
   ["int8[]", "float8", "uuid[]"],
 );

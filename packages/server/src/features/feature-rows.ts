@@ -64,11 +64,11 @@ const INSERT_ROWS = sql(
         as computed (account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
           app_version, schema_version, key_id, payload, idempotency_key)
       -- guard(true): values of an account that was erased meanwhile are not stored
-      where exists (select from account_key k where k.key_id = computed.key_id and k.erased_by is null
+      where exists (select 1 from account_key k where k.key_id = computed.key_id and k.erased_by is null
         -- guard(true): values of an account that was restricted meanwhile are not stored
         and not k.restricted)
         -- guard(true): values of an event that was erased meanwhile are not stored
-        and exists (select from idempotency_key i where i.account = computed.account
+        and exists (select 1 from idempotency_key i where i.account = computed.account
           and i.key = computed.idempotency_key and i.event_id = computed.event_id)
     on conflict do nothing
     returning event_id, layer`,

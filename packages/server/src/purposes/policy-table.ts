@@ -356,7 +356,7 @@ const COUNT_EVENTS = eventSearch(
         or received_at + $4::interval < coalesce(received_at + $5::interval, 'infinity')) as expire_earlier,
       count(*) filter (where received_at + $2::interval <= transaction_time()
       and (received_at + $3::interval <= transaction_time()) is not true
-      and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`,
+      and not (exists (select 1 from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`,
     where: "purpose = $1",
   },
   ["int4", "interval?", "interval?", "interval?", "interval?"],

@@ -28,8 +28,8 @@ const APPROVED_AT = `(select max(d.decided_at) from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved')`;
 /** A request is complete when each needed role has approved it, or one of the roles if one is enough. */
 const IS_COMPLETE = `case when a.any_role then ${APPROVED_AT} is not null
-    else not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
-    select from approval_decision d
+    else not exists (select 1 from unnest(a.needed_roles) as needed (role) where not exists (
+    select 1 from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved' and d.role = needed.role)) end`;
 const DENIED_BY = `(select d.person from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'denied' limit 1)`;
@@ -37,13 +37,13 @@ const DENIED_BY = `(select d.person from approval_decision d
 const stateAt = (now: string): string => `case
     when a.used_at is not null then 'used'
     when ${DENIED_BY} is not null then 'denied'
-    when ${IS_COMPLETE} then case when ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds' > ${now} then 'approved' else 'expired' end
+    when ${IS_COMPLETE} then case when ${now} - ${APPROVED_AT} < interval '${TO_USE_MS} milliseconds' then 'approved' else 'expired' end
     when a.expires_at > ${now} then 'waiting'
     else 'expired' end`;
 
 /** @param person the placeholder of the person who obtained the admin token; with `null` the condition is true. */
 const isUndecidedBy = (person: string): string =>
-  `not exists (select from approval_decision d where d.approval_id = a.approval_id and d.person = ${person})`;
+  `not exists (select 1 from approval_decision d where d.approval_id = a.approval_id and d.person = ${person})`;
 
 const DECISIONS = `(select coalesce(jsonb_agg(jsonb_build_object('person', d.person, 'role', d.role,
       'decision', d.decision, 'decided_at', ${instantOf("d.decided_at")}, 'mac', encode(d.mac, 'hex')) order by d.decided_at), '[]')
@@ -359,7 +359,7 @@ export async function findApproval(executor: Executor, now: string, id: string):
 const FIND_RECENT = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
     where a.approval_id > $2
-      and (a.written_at > $1::timestamptz - interval '30 days' or exists (select from approval_decision d
+      and (a.written_at > $1::timestamptz - interval '30 days' or exists (select 1 from approval_decision d
         where d.approval_id = a.approval_id and d.written_at > $1::timestamptz - interval '30 days'))
     order by a.approval_id limit ${PAGE}`,
   ["timestamptz", "uuid"],

@@ -54,6 +54,10 @@ export interface CaseRow {
 const CASE_COLUMNS = `case_id, category, ticket, reason, scope, coalesce(action_id, event_id::text, account) as subject, account,
   opened_by,
   ${instant("opened_at")}, ${instant("expires_at")}, ${instant("closed_at")}, events_opened`;
+/** Lets a statement that changes one case return it. */
+const returning = (change: string): string =>
+  `with changed as (${change} returning *) select ${CASE_COLUMNS} from changed`;
+
 const CASE_TYPES = {
   case_id: "uuid",
   category: "text",
@@ -70,9 +74,9 @@ const CASE_TYPES = {
 } as const;
 
 const INSERT_CASE = sql(
-  `insert into access_case (case_id, category, ticket, reason, scope, account, action_id, event_id, opened_by, opened_at,
-      expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${CASE_COLUMNS}`,
+  returning(`insert into access_case (case_id, category, ticket, reason, scope, account, action_id, event_id, opened_by,
+      opened_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`),
   ["uuid", "text", "text?", "text", "text", "text?", "text?", "uuid?", "text", "timestamptz", "timestamptz"],
   CASE_TYPES,
 );
@@ -179,7 +183,7 @@ export async function listUnusedCases(
 }
 
 const CLOSE_CASE = sql(
-  `update access_case set closed_at = $3 where case_id = $1 and opened_by = $2 and closed_at is null returning ${CASE_COLUMNS}`,
+  returning("update access_case set closed_at = $3 where case_id = $1 and opened_by = $2 and closed_at is null"),
   ["uuid", "text", "timestamptz"],
   CASE_TYPES,
 );
@@ -254,14 +258,13 @@ export function isCovered({ scope, subject, account }: CaseRow, event: CoveredEv
 }
 
 const USE_CASE = sql(
-  `update access_case set events_opened = events_opened + 1 where case_id = $1
+  returning(`update access_case set events_opened = events_opened + 1 where case_id = $1
       -- guard(true): only the person who opened a case uses it
       and opened_by = $2
       -- guard(true): a closed or expired case opens nothing
       and ${isValidAt("$3")}
       -- guard(true): a case opens only events that it covers
-      and case scope when 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end
-    returning ${CASE_COLUMNS}`,
+      and case when scope = 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end`),
   ["uuid", "text", "timestamptz", "text", "text", "uuid"],
   CASE_TYPES,
 );

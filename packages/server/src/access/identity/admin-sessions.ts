@@ -106,8 +106,9 @@ const RECORD_USE = sql(
   ["uuid", "timestamptz"],
 );
 const TAKE_SIGN_IN_CODE = sql(
-  `update admin_session set ended_at = $2
-    where secret_hash = $1 and kind = 'code' and ended_at is null returning ${SESSION_COLUMNS}`,
+  `with taken as (update admin_session set ended_at = $2
+      where secret_hash = $1 and kind = 'code' and ended_at is null returning *)
+    select ${SESSION_COLUMNS} from taken`,
   ["bytea", "timestamptz"],
   SESSION_TYPES,
 );

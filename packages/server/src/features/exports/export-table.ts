@@ -45,16 +45,17 @@ export type NewExport = Recipient & { readonly actor: string } & (
   );
 
 const INSERT_EXPORT = sql(
-  `insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
-      labels_sha256, label_rows, case_id, watermark, erasures)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+  `with state as materialized (select
       -- Values that are stored after an export are newer than its watermark by a microsecond, even if the clock was
       -- set back.
       greatest(wall_clock_time(),
         -- guard(drop): values that were stored after an attestation are in the export
         (select max(attested_at) from attestation_start),
-        (select max(watermark) + interval '2 microseconds' from data_export)),
-      (select coalesce(max(sequence), 0) from erasure))`,
+        (select max(watermark) + interval '2 microseconds' from data_export)) as watermark,
+      (select coalesce(max(sequence), 0) from erasure) as erasures)
+    insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
+      labels_sha256, label_rows, case_id, watermark, erasures)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, watermark, erasures from state`,
   ["uuid", "text", "text", "text", "date", "text", "int4?", "text[]?", "text?", "text?", "text?", "int8?", "uuid?"],
 );
 
@@ -199,7 +200,7 @@ const FIND_TO_RECALL = sql(
   `select x.export_id, x.recipient, count(*)::int as rows
     from export_subject s join data_export x on x.export_id = s.export_id
     where s.subject_mac = $1
-      and not exists (select from export_subject o join erasure e on e.subject_mac = o.subject_mac
+      and not exists (select 1 from export_subject o join erasure e on e.subject_mac = o.subject_mac
         where o.export_id = s.export_id and o.row_number = s.row_number and e.sequence > x.erasures)
     group by x.export_id order by x.started_at, x.export_id`,
   ["bytea"],

@@ -142,7 +142,7 @@ const MAX_REMEMBERED = 50_000;
 const FIND_ACTIONS = sql(
   `select asked.account, asked.action_id, a.action_type, a.session_id,
         extract(epoch from a.expires_at)::float8 * 1000 as expires_ms, a.revoked_at is not null as is_revoked,
-        a.action_id is null and exists (select from action o where o.action_id = asked.action_id) as is_of_another
+        a.action_id is null and exists (select 1 from action o where o.action_id = asked.action_id) as is_of_another
       from unnest($1::text[], $2::text[]) as asked (account, action_id)
       left join action a
         -- guard(true): an action is found only for the account for which it was registered

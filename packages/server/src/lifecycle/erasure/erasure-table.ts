@@ -125,7 +125,7 @@ const copiesOf = (condition: string): string =>
  */
 const secretIdsWhereLoss = (condition: "exists" | "not exists"): string =>
   `array(select id::text from unnest(e.keys) with ordinality key (id, place)
-    where ${condition} (select from lost_secret s where s.name in ('account/' || id, 'hold/' || id)) order by place)`;
+    where ${condition} (select 1 from lost_secret s where s.name in ('account/' || id, 'hold/' || id)) order by place)`;
 
 const FIND_ERASURES = sql(
   `select sequence, erasure_id, kind, encode(subject_mac, 'hex') as subject_mac, ${instant("began_at")}, ${instant("finished_at")}, ${instant("completed_at")},
@@ -137,7 +137,7 @@ const FIND_ERASURES = sql(
       where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)
         and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)
         and ($5::boolean is false or (finished_at is not null and held > 0 and completed_at is null
-          and not exists (select from held_event c where c.erased_by = e.sequence)))
+          and not exists (select 1 from held_event c where c.erased_by = e.sequence)))
       order by sequence desc`,
   ["bytea[]?", "int8?", "bool", "uuid?", "bool"],
   {
@@ -197,8 +197,8 @@ export async function findErasedSecrets(
 }
 
 const HAS_UNFINISHED_ERASURES = sql(
-  `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
-        and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,
+  `select exists (select 1 from erasure e where finished_at is null or (held > 0 and completed_at is null
+        and not exists (select 1 from held_event c where c.erased_by = e.sequence))) as unfinished`,
   [],
   { unfinished: "bool" },
 );
@@ -229,7 +229,7 @@ export async function readErasureState(executor: Executor, limitSeconds: number)
   return rows[0] ?? { erasures: 0, unfinished: 0, stuck: false };
 }
 
-const WAS_ERASED = sql("select from erasure where subject_mac = $1 limit 1", ["bytea"]);
+const WAS_ERASED = sql("select 1 from erasure where subject_mac = $1 limit 1", ["bytea"]);
 
 /** Whether an erasure of this subject is recorded. @param subjectMac the keyed MAC of the subject. */
 export async function wasErased(executor: Executor, subjectMac: Buffer): Promise<boolean> {

@@ -158,7 +158,7 @@ export function findHeldOfPartition(executor: Transaction, partition: Partition)
 }
 
 const HAS_COPIES = sql(
-  `select exists (select from held_event where purpose = $1
+  `select exists (select 1 from held_event where purpose = $1
     and received_at >= to_timestamp($2::float8 / 1000) and received_at < to_timestamp($3::float8 / 1000)) as found`,
   ["int4", "float8", "float8"],
   { found: "bool" },
@@ -229,8 +229,8 @@ export function findHeldOfErasure(
 }
 
 const ACTIVE_HOLDS = sql(
-  `select exists (select from legal_hold where lifted_at is null and action_id is null) as named,
-    exists (select from legal_hold where lifted_at is null and action_id is not null) as "ofActions"`,
+  `select exists (select 1 from legal_hold where lifted_at is null and action_id is null) as named,
+    exists (select 1 from legal_hold where lifted_at is null and action_id is not null) as "ofActions"`,
   [],
   { named: "bool", ofActions: "bool" },
 );
@@ -293,7 +293,7 @@ const FIND_PARTITIONS = composed(
   ({ from, where, values }: Ledger) => ({
     text: `with used as materialized (select distinct i.purpose, date_trunc('minute', i.received_at) as at from ${from} where ${where})
       select ${PARTITION_COLUMNS} from event_partition p
-      where p.dropped_at is null and exists (select from used u where u.purpose = p.purpose
+      where p.dropped_at is null and exists (select 1 from used u where u.purpose = p.purpose
         and p.lower_bound <= u.at and u.at < p.upper_bound)`,
     values: [...values],
   }),
@@ -309,7 +309,7 @@ const PAGE_OF = composed(
     const text = `select distinct on (account, purpose, received_at, event_id) account, purpose, received_at, event_id, hold_id
       from (${held(bind)}) u
       where event_id <> all (${bind(passedOver)}::uuid[])
-        and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
+        and not exists (select 1 from held_event c where c.account = u.account and c.purpose = u.purpose
           and c.received_at = u.received_at and c.event_id = u.event_id)
       order by account, purpose, received_at, event_id, hold_id limit ${PAGE}`;
     return { text, values: bound };

@@ -15,7 +15,7 @@ export interface HoldEndPorts extends Omit<AppendEntryPorts, "journal"> {
 
 const ENDED_HOLDS = `select hold_id, (hold_id || later_secrets)::text[] as secrets from legal_hold h
     where lifted_at is not null and secret_destroyed_at is null
-      and not exists (select from held_event c where c.hold_id = h.hold_id)`;
+      and not exists (select 1 from held_event c where c.hold_id = h.hold_id)`;
 const ENDED_HOLD_TYPES = { hold_id: "uuid", secrets: "text[]" } as const;
 const LIST_ENDED_HOLDS = sql(ENDED_HOLDS, [], ENDED_HOLD_TYPES);
 const FIND_ENDED_HOLD = sql(`${ENDED_HOLDS} and hold_id = $1`, ["uuid"], ENDED_HOLD_TYPES);

@@ -6,6 +6,11 @@ import { insertTombstones, type KeyName, renewTombstones } from "../../store/eve
 import type { Executor, OwnerTransaction } from "../../store/postgres/executor.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
 
+/** Whether no active hold covers the copy `c`, as `is_held` says it, in a form for statements that delete. */
+const IS_UNHELD = `not exists (select 1 from legal_hold h where h.lifted_at is null and h.account = c.account)
+      and not exists (select 1 from legal_hold h where h.lifted_at is null and h.action_id = c.action_id)
+      and not exists (select 1 from legal_hold h where h.lifted_at is null and h.event_id = c.event_id)`;
+
 /** The events `$1`, received at `$2`. With `IS_NAMED`, a statement finds their copies `c`. */
 const NAMED = `unnest($1::uuid[], $2::timestamptz[]) as named (event_id, received_at)`;
 const IS_NAMED = "c.event_id = named.event_id and c.received_at = named.received_at";
@@ -49,7 +54,7 @@ export async function markCopiesErased(
 }
 
 const DELETE_UNHELD_COPIES = sql(
-  `delete from held_event c using ${NAMED} where ${IS_NAMED} and not is_held(c.account, c.action_id, c.event_id)
+  `delete from held_event c using ${NAMED} where ${IS_NAMED} and ${IS_UNHELD}
       returning c.event_id, c.account, c.idempotency_key as key`,
   ["uuid[]", "timestamptz[]"],
   { event_id: "uuid", account: "text", key: "text" },
@@ -101,16 +106,16 @@ export async function countCopiesErasedBy(executor: Executor, sequence: number):
 }
 
 const END_HOLD = sql(
-  `update legal_hold set lifted_at = coalesce(lifted_at, transaction_time()), lifted_by = coalesce(lifted_by, $2),
+  `update legal_hold set lifted_at = coalesce(lifted_at, (select transaction_time())), lifted_by = coalesce(lifted_by, $2),
         lift_reason = coalesce(lift_reason, $3),
-        secret_destroyed_at = case when (hold_id || later_secrets) <@ $4::uuid[] then transaction_time() end
+        secret_destroyed_at = case when (hold_id || later_secrets) <@ $4::uuid[] then (select transaction_time()) end
       where hold_id = $1 and secret_destroyed_at is null`,
   ["uuid", "text", "text", "uuid[]"],
 );
 
 const DELETE_COPIES_OF_HOLD = sql(
   `with deleted as (
-        delete from held_event c where hold_id = $1 and not is_held(c.account, c.action_id, c.event_id)
+        delete from held_event c where hold_id = $1 and ${IS_UNHELD}
           returning c.account, c.idempotency_key, c.event_id, c.purpose, c.received_at)
       select d.account, d.idempotency_key as key, d.event_id, d.purpose, d.received_at, i.request_mac from deleted d
         left join idempotency_key i on i.account = d.account and i.key = d.idempotency_key and i.event_id = d.event_id`,

@@ -101,7 +101,7 @@ export async function countCovered(
 
 const FIND_ERASED_COPY = forSubjects((where, parameters) =>
   sql(
-    `select from held_event
+    `select 1 from held_event
     where ${where} and erased_by is not null and not is_held(account, action_id, event_id) limit 1`,
     parameters,
   ),
@@ -123,7 +123,7 @@ function toEventSubject({ of, value }: HoldSubject): EventSubject {
 
 const NAMING_ACCOUNTS = ["session_token", "action", "idempotency_key"];
 const IS_KNOWN = sql(
-  `select ${NAMING_ACCOUNTS.map((table) => `exists (select from ${table} where account = $1)`).join(" or ")} as known`,
+  `select ${NAMING_ACCOUNTS.map((table) => `exists (select 1 from ${table} where account = $1)`).join(" or ")} as known`,
   ["text"],
   { known: "bool" },
 );
@@ -241,7 +241,7 @@ export async function reviewHold(
 }
 
 const LIFT_HOLD = sql(
-  `update legal_hold set lifted_at = wall_clock_time(), lifted_by = $2, lift_reason = $3
+  `update legal_hold set lifted_at = (select wall_clock_time()), lifted_by = $2, lift_reason = $3
       where hold_id = $1 and lifted_at is null`,
   ["uuid", "text", "text"],
 );

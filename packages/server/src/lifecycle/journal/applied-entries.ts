@@ -31,7 +31,7 @@ const RECORD_APPLIED = sql(
       update journal_entry set kind = $2, entry_digest = decode($3, 'hex'), applied_at = transaction_time()
         where sequence = $1 and kind = 'loss' returning sequence)
     insert into journal_entry (sequence, kind, entry_digest)
-      select $1, $2, decode($3, 'hex') where not exists (select from found)`,
+      select $1, $2, decode($3, 'hex') where not exists (select 1 from found)`,
   ["int8", "text", "text"],
 );
 

@@ -39,7 +39,7 @@ const SCHEMA = `
 /** Maximum number of entries that one query reads. */
 const PAGE_SIZE = 1_000;
 
-const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'audit_checkpoint'");
+const IS_PREPARED = sql("select 1 from pg_tables where schemaname = 'drs_journal' and tablename = 'audit_checkpoint'");
 const LAST_CHECKPOINT = sql("select note from drs_journal.audit_checkpoint order by day desc limit 1", [], {
   note: "text",
 });

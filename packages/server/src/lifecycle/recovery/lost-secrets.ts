@@ -120,7 +120,7 @@ const FIND_USED_SECRET = partitionQuery(
   [],
   { id: "uuid" },
   (within, { partition_id }) => `select ${PARTITION_SECRET} as id from event_partition p
-      where p.partition_id = '${partition_id}' and ${isNeeded("raw")} and exists (select from event e where ${within("e")})`,
+      where p.partition_id = '${partition_id}' and ${isNeeded("raw")} and exists (select 1 from event e where ${within("e")})`,
 );
 
 /**
@@ -205,7 +205,7 @@ export async function findLoss(
 const HOLDS_IN_USE = sql(
   `select hold_id as id, ${HOLD_SECRET} as secret, true as "isOpen" from legal_hold h
   where secret_destroyed_at is null and (lifted_at is null
-    or exists (select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0))`,
+    or exists (select 1 from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0))`,
   [],
   { id: "uuid", secret: "uuid", isOpen: "bool" },
 );

@@ -55,14 +55,18 @@ export interface RequestRow {
 const IS_OVERDUE = "closed_at is null and due_at <= transaction_time()";
 const HELD_EVENT_COUNT = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
     where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
-const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select from erasure e
+const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select 1 from erasure e
     join held_event c on c.erased_by = e.sequence where e.erasure_id = data_request.erasure_id))`;
 const FROM_RESTRICTION = "from restriction r where r.request_id = data_request.request_id";
 const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${IS_OVERDUE} as overdue, identity,
   extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
   ${instant("completed_at")}, ${HELD_EVENT_COUNT} as still_held, ${COMPLETABLE} as completable,
   (select r.restriction_id ${FROM_RESTRICTION} order by r.placed_at desc limit 1) as restriction_id,
-  exists (select ${FROM_RESTRICTION} and r.lifted_at is null and r.erased_by is null) as restriction_active`;
+  exists (select 1 ${FROM_RESTRICTION} and r.lifted_at is null and r.erased_by is null) as restriction_active`;
+
+/** Lets a statement that changes one request return it. The name of its rows is that of the table, for the columns. */
+const returning = (change: string): string =>
+  `with data_request as (${change} returning *) select ${COLUMNS} from data_request`;
 
 const REQUEST_TYPES = {
   request_id: "uuid",
@@ -86,8 +90,8 @@ const REQUEST_TYPES = {
 } as const;
 
 const ADD_REQUEST = sql(
-  `insert into data_request (request_id, subject_mac, account, kind, received_at, due_at, identity, recorded_by)
-      values ($1, $2, $3, $4, $5, $5::timestamptz + interval '1 month', $6, $7) returning ${COLUMNS}`,
+  returning(`insert into data_request (request_id, subject_mac, account, kind, received_at, due_at, identity, recorded_by)
+      values ($1, $2, $3, $4, $5, $5::timestamptz + interval '1 month', $6, $7)`),
   ["uuid", "bytea", "text", "text", "timestamptz", "text?", "text"],
   REQUEST_TYPES,
 );
@@ -124,7 +128,7 @@ export async function findRequest(executor: Executor, id: string): Promise<Reque
   return (await query(executor, FIND_REQUEST, [id])).rows[0];
 }
 
-const IS_REQUESTED = sql("select from data_request where subject_mac = $1 limit 1", ["bytea"]);
+const IS_REQUESTED = sql("select 1 from data_request where subject_mac = $1 limit 1", ["bytea"]);
 
 /** Whether a request of the account was recorded. @param subjectMac its keyed MAC. */
 export async function isRequested(executor: Executor, subjectMac: Buffer): Promise<boolean> {
@@ -132,8 +136,8 @@ export async function isRequested(executor: Executor, subjectMac: Buffer): Promi
 }
 
 const EXTEND_REQUEST = sql(
-  `update data_request set due_at = received_at + interval '3 months', extension_ground = $2
-      where request_id = $1 and closed_at is null and extension_ground is null returning ${COLUMNS}`,
+  returning(`update data_request set due_at = (select received_at + interval '3 months'), extension_ground = $2
+      where request_id = $1 and closed_at is null and extension_ground is null`),
   ["uuid", "text"],
   REQUEST_TYPES,
 );
@@ -157,12 +161,12 @@ export interface ClosedRequest {
 }
 
 const CLOSE_REQUEST = sql(
-  `update data_request set outcome = $2, closed_at = transaction_time(), closed_by = $3, ground = $4,
+  returning(`update data_request set outcome = $2, closed_at = transaction_time(), closed_by = $3, ground = $4,
         identity = coalesce($5, identity), erasure_id = $6,
         -- guard(drop): the name of the account is deleted when a request is closed
         account = null,
         export_id = $7
-      where request_id = $1 and closed_at is null returning ${COLUMNS}`,
+      where request_id = $1 and closed_at is null`),
   ["uuid", "text", "text", "text?", "text?", "uuid?", "uuid?"],
   REQUEST_TYPES,
 );
@@ -186,8 +190,8 @@ export async function closeRequest(
 }
 
 const COMPLETE_REQUEST = sql(
-  `update data_request set outcome = 'done', completed_at = transaction_time()
-      where request_id = $1 and ${COMPLETABLE} returning ${COLUMNS}`,
+  returning(`update data_request set outcome = 'done', completed_at = transaction_time()
+      where request_id = $1 and ${COMPLETABLE}`),
   ["uuid"],
   REQUEST_TYPES,
 );

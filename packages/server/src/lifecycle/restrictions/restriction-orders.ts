@@ -81,9 +81,10 @@ export async function liftAndRecordRestriction(
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 
 const REPLAY_PLACED = sql(
-  `insert into restriction
+  `with named as materialized (select (select code from purpose where id = $3) as purpose)
+    insert into restriction
       (restriction_id, account_mac, purpose, article, request_id, placed_at, reason, approver, placed_by)
-    values ($1, decode($2, 'hex'), (select code from purpose where id = $3), $4, $5, $6, $7, $8, $8)
+    select $1, decode($2, 'hex'), purpose, $4, $5, $6, $7, $8, $8 from named
     on conflict (restriction_id) do nothing`,
   ["uuid", "text", "text?", "int4", "uuid?", "timestamptz", "text", "text"],
 );

@@ -219,7 +219,7 @@ async function drop(connection: Connection, partition: Partition, options: Expir
   await inTransactionOn(connection, work, (isDropped) => (isDropped ? "commit" : "rollback"));
 }
 
-const DROP_EXPIRED_PARTITION = sql("select from drop_expired_partition($1)", ["uuid"]);
+const DROP_EXPIRED_PARTITION = sql("select 1 from drop_expired_partition($1)", ["uuid"]);
 
 /** @returns whether the partition was dropped. */
 async function dropWhenUnlocked(
@@ -316,7 +316,7 @@ async function destroySecretsOf(
   }
 }
 
-const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
+const DROP_EXPIRED_FEATURE_PARTITION = sql("select 1 from drop_expired_feature_partition($1)", ["uuid"]);
 
 /**
  * Copies the feature values of held events, and drops partitions of feature values that have expired. If a lock is not

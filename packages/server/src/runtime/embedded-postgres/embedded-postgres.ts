@@ -38,7 +38,7 @@ const ALREADY_CREATED = new Set<string | undefined>([
   SQL_STATES.duplicateDatabase,
   SQL_STATES.uniqueViolation,
 ]);
-const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
+const FIND_DATABASE = sql("select 1 from pg_database where datname = $1", ["name"]);
 /** What PostgreSQL and initdb write about a full disk. */
 const NO_SPACE = /No space left on device/;
 /** PostgreSQL does not start with less free space. */

@@ -27,8 +27,9 @@ export type SecretLoss = Omit<AcceptedSecretLoss, "loss" | "accepted_at" | "secr
 };
 
 const RECORD_SECRET_LOSS = sql(
-  `insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies)
-      select coalesce(max(loss_id), 0) + 1, $1, $2, $3, $4, $5, $6 from secret_loss returning loss_id`,
+  `with next as materialized (select coalesce(max(loss_id), 0) + 1 as loss_id from secret_loss)
+    insert into secret_loss (loss_id, accepted_by, reason, events, accounts, partitions, copies)
+      select loss_id, $1, $2, $3, $4, $5, $6 from next returning loss_id`,
   ["text", "text", "int8", "int8", "int8", "int8"],
   { loss_id: "int8" },
 );
@@ -79,7 +80,7 @@ export async function listAcceptedSecretLosses(executor: Executor): Promise<read
   return rows;
 }
 
-const IS_ACCEPTED_LOSS = sql("select from lost_secret where name = any ($1)", ["text[]"]);
+const IS_ACCEPTED_LOSS = sql("select 1 from lost_secret where name = any ($1)", ["text[]"]);
 
 /** Whether the owner accepted the loss of all secrets with these names. */
 export async function isAcceptedLoss(executor: Executor, names: readonly string[]): Promise<boolean> {

@@ -44,7 +44,7 @@ const REPLACE_SECRETS = sql(
 );
 const FIND_MISSING = sql(
   `select id from unnest($1::text[]) as asked (id)
-        where not exists (select from drs_keys.secret s where s.id = asked.id)`,
+        where not exists (select 1 from drs_keys.secret s where s.id = asked.id)`,
   ["text[]"],
   { id: "text" },
 );

@@ -30,7 +30,7 @@ const CLAIM_KEYS = sql(
       -- guard(true): an event is stored under the active policy
       and ${LATEST_POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
-      and not exists (select from tombstone t where t.name_mac = asked.name_mac)
+      and not exists (select 1 from tombstone t where t.name_mac = asked.name_mac)
     on conflict do nothing
     returning event_id`,
   ["text[]", "text[]", "uuid[]", "int4[]", "timestamptz[]", "bytea[]", "uuid[]", "bytea[]", "int8", "int8", "int4"],
@@ -54,7 +54,7 @@ const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as 
 const RECORD_DUE = sql(
   `insert into extraction_due (purposes, received_at, event_ids) select $1, $2, $3
     -- guard(true): nothing is due while no feature is adopted
-    where exists (select from layer where purpose = any ($1::int4[])
+    where exists (select 1 from layer where purpose = any ($1::int4[])
       and (ended_at is null
         -- guard(false): events that were received before the end of a layer and are committed after it are due
         or ended_at > (select min(at) from unnest($2::timestamptz[]) at)))`,

@@ -61,7 +61,7 @@ const FIND_PARTITIONS = sql(
       and ($1::integer is null or p.purpose = $1)
       and ($2::float8 is null or p.upper_bound > to_timestamp($2 / 1000))
       and ($3::float8 is null or p.lower_bound <= to_timestamp($3 / 1000))
-      and ($4::text is null or (select count(*) from ledger) > ${MAX_LEDGER_ROWS} or exists (select from used u where u.purpose = p.purpose
+      and ($4::text is null or (select count(*) from ledger) > ${MAX_LEDGER_ROWS} or exists (select 1 from used u where u.purpose = p.purpose
         and p.lower_bound <= u.at and u.at < p.upper_bound))
     order by p.lower_bound desc, p.purpose`,
   ["int4?", "float8?", "float8?", "text?"],

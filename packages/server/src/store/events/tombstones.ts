@@ -49,7 +49,7 @@ export async function renewTombstones(
 /** Number of copies that are processed together. */
 const PAGE_SIZE = 1_000;
 
-const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval <= transaction_time() limit 1", [
+const IS_TOMBSTONE_DUE = sql("select 1 from tombstone where made_at + $1::interval <= transaction_time() limit 1", [
   "interval",
 ]);
 

@@ -54,7 +54,7 @@ export function tryWithMaintenanceLock<T>(
 }
 
 const IS_MAINTENANCE_LOCK_AWAITED = sql(
-  `select from pg_locks l join pg_database d on d.oid = l.database
+  `select 1 from pg_locks l join pg_database d on d.oid = l.database
     where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCKS.maintenance} and not granted limit 1`,
 );
 

@@ -26,7 +26,7 @@ create or replace view kept_event as
 create or replace view live_event as
   select e.*, e.erased_by is not null
       or case when e.hold_id is null then (select k.restricted from account_key k where k.key_id = e.key_id)
-        else exists (select from account_key k where k.account = e.account and k.purpose = e.purpose and k.restricted) end
+        else exists (select 1 from account_key k where k.account = e.account and k.purpose = e.purpose and k.restricted) end
       as restricted
     from kept_event e
     -- guard(true): no read finds an erased event
@@ -35,9 +35,9 @@ create or replace view live_event as
           -- guard(true): no read finds an expired event
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > transaction_time())
         -- guard(false): an event under a hold is read after its retention period
-        or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
-        or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
-        or exists (select from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
+        or exists (select 1 from legal_hold h where h.lifted_at is null and h.account = e.account)
+        or exists (select 1 from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
+        or exists (select 1 from legal_hold h where h.lifted_at is null and h.event_id = e.event_id));
 
 -- The events that may be analysed.
 create or replace view unrestricted_event as
@@ -104,7 +104,7 @@ create or replace view kept_feature as
 create or replace view live_feature as
   select f.*, f.erased_by is not null
       or case when f.hold_id is null then (select k.restricted from account_key k where k.key_id = f.key_id)
-        else exists (select from account_key k where k.account = f.account and k.purpose = f.purpose and k.restricted) end
+        else exists (select 1 from account_key k where k.account = f.account and k.purpose = f.purpose and k.restricted) end
       as restricted
     from kept_feature f
     -- guard(true): no read finds values of an erased account
@@ -113,9 +113,9 @@ create or replace view live_feature as
           -- guard(true): values past the derived period are not read
           and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity') > transaction_time())
         -- guard(false): values of a held event are read after the derived period
-        or exists (select from legal_hold h where h.lifted_at is null and h.account = f.account)
-        or exists (select from legal_hold h where h.lifted_at is null and h.action_id = f.action_id)
-        or exists (select from legal_hold h where h.lifted_at is null and h.event_id = f.event_id));
+        or exists (select 1 from legal_hold h where h.lifted_at is null and h.account = f.account)
+        or exists (select 1 from legal_hold h where h.lifted_at is null and h.action_id = f.action_id)
+        or exists (select 1 from legal_hold h where h.lifted_at is null and h.event_id = f.event_id));
 
 -- The feature values that may be analysed.
 create or replace view unrestricted_feature as

@@ -8,6 +8,11 @@ begin
   perform pg_advisory_xact_lock(7236524, hashtext(encode(in_mac, 'hex')));
   update drs.account_identity set account_mac = in_mac where account = in_account and account_mac is null;
   update drs.account_key k set restricted = not k.restricted from drs.account_identity i
-    where i.account_mac = in_mac and k.account = i.account and k.restricted <> drs.is_restricted(in_mac, k.purpose);
+    where i.account_mac = in_mac and k.account = i.account and k.restricted <> exists (
+      select 1 from drs.restriction r where r.account_mac = in_mac
+        -- guard(true): a restriction that was lifted hides nothing
+        and r.lifted_at is null
+        and r.erased_by is null
+        and (r.purpose is null or r.purpose = k.purpose));
 end
 $$;

@@ -12,8 +12,8 @@ begin
     where least(closed_at, expires_at) < transaction_time() - in_retention
       -- guard(false): a case of a held copy of an erased account is deleted with the copy
       or events_opened > 0 and account is not null
-        and not exists (select from account_identity i where i.account = access_case.account)
-        and not exists (select from held_event c where c.account = access_case.account)
+        and not exists (select 1 from account_identity i where i.account = access_case.account)
+        and not exists (select 1 from held_event c where c.account = access_case.account)
     limit in_limit));
   get diagnostics cases = row_count;
   return cases;

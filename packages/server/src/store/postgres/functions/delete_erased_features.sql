@@ -21,7 +21,7 @@ begin
   with removed as (delete from feature_row f where f.account = erased.account and f.purpose = part.purpose
     and f.received_at >= part.lower_bound and f.received_at < part.upper_bound and f.key_id = in_key
     returning f.account, f.purpose, f.received_at, f.event_id, f.layer)
-  select count(*) into deleted from removed g where not exists (select from held_feature c where c.account = g.account
+  select count(*) into deleted from removed g where not exists (select 1 from held_feature c where c.account = g.account
     and c.purpose = g.purpose and c.received_at = g.received_at and c.event_id = g.event_id and c.layer = g.layer);
   update erasure set features = features + deleted where sequence = erased.erased_by and deleted > 0;
 end

@@ -19,10 +19,12 @@ begin
         -- guard(true): no row is deleted before its time
         and x.received_at + part.raw_retention <= transaction_time()
         -- guard(true): held rows are not deleted
-        and not is_held(x.account, x.action_id, x.event_id) limit in_limit);
+        and not exists (select 1 from legal_hold h where h.lifted_at is null and h.account = x.account)
+        and not exists (select 1 from legal_hold h where h.lifted_at is null and h.action_id = x.action_id)
+        and not exists (select 1 from legal_hold h where h.lifted_at is null and h.event_id = x.event_id) limit in_limit);
   get diagnostics done = row_count;
   delete from extraction_failure x where x.purpose = part.purpose and x.received_at >= part.lower_bound
-    and x.received_at < part.upper_bound and x.received_at + part.raw_retention <= transaction_time();
+    and x.received_at < part.upper_bound and (select x.received_at + part.raw_retention <= transaction_time());
   if done > 0 then
     insert into retention_effect (rows, deleted) values (done, done);
   end if;

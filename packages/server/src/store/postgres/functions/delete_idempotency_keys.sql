@@ -17,7 +17,7 @@ begin
   delete from idempotency_key i where (i.account, i.key) in (
     select k.account, k.key from idempotency_key k where k.purpose = found_row.purpose
       and k.received_at >= found_row.lower_bound and k.received_at < found_row.upper_bound
-      and not exists (select from held_event c where c.account = k.account and c.purpose = k.purpose
+      and not exists (select 1 from held_event c where c.account = k.account and c.purpose = k.purpose
         and c.received_at = k.received_at and c.event_id = k.event_id) limit in_limit);
   get diagnostics forgotten = row_count;
   if forgotten > 0 then

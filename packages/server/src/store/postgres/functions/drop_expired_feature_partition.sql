@@ -19,18 +19,18 @@ begin
   end if;
   -- The values of held events are copied only after their events, so the partition is kept until the events have
   -- copies.
-  if exists (select from event_under_hold u where u.purpose = found_row.purpose
+  if exists (select 1 from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
-      and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
+      and not exists (select 1 from held_event c where c.account = u.account and c.purpose = u.purpose
         and c.received_at = u.received_at and c.event_id = u.event_id)) then
     return;
   end if;
   -- guard(false): no partition is dropped without copies of the values of held events
-  if exists (select from held_event c join feature_row f on f.account = c.account and f.purpose = c.purpose
+  if exists (select 1 from held_event c join feature_row f on f.account = c.account and f.purpose = c.purpose
         and f.received_at = c.received_at and f.event_id = c.event_id
       where f.purpose = found_row.purpose and f.received_at >= found_row.lower_bound
         and f.received_at < found_row.upper_bound and is_held(c.account, c.action_id, c.event_id)
-        and not exists (select from held_feature h where h.account = f.account and h.purpose = f.purpose
+        and not exists (select 1 from held_feature h where h.account = f.account and h.purpose = f.purpose
           and h.received_at = f.received_at and h.event_id = f.event_id and h.layer = f.layer)) then
     raise exception 'the partition has values of held events without a copy' using errcode = 'restrict_violation';
   end if;

@@ -19,9 +19,9 @@ begin
     return;
   end if;
   -- guard(false): no partition is dropped without copies of held events
-  if exists (select from event_under_hold u where u.purpose = found_row.purpose
+  if exists (select 1 from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
-      and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose
+      and not exists (select 1 from held_event c where c.account = u.account and c.purpose = u.purpose
         and c.received_at = u.received_at and c.event_id = u.event_id)) then
     raise exception 'the partition has held events without a copy' using errcode = 'restrict_violation';
   end if;

@@ -26,7 +26,7 @@ begin
           partition_unit((select derived_retention from purpose where code = in_purpose))):] loop
         lower_at := date_trunc(unit, in_at);
         upper_at := lower_at + ('1 ' || unit)::interval;
-        exit when not exists (select from feature_partition p
+        exit when not exists (select 1 from feature_partition p
           where p.purpose = in_purpose and p.lower_bound < upper_at and lower_at < p.upper_bound);
       end loop;
       name := format('feature_p%s_%s', in_purpose, to_char(lower_at,

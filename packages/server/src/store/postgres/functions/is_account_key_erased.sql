@@ -1,5 +1,5 @@
 -- Whether the account key is marked as erased, or its row is deleted.
 create or replace function is_account_key_erased(in_key uuid) returns boolean
 language sql stable as $$
-  select not exists (select from drs.account_key where key_id = in_key and erased_by is null)
+  select not exists (select 1 from drs.account_key where key_id = in_key and erased_by is null)
 $$;

@@ -5,6 +5,6 @@ language sql stable security definer
 set search_path = drs, pg_temp as $$
   select coalesce(h.later_secrets[cardinality(h.later_secrets)], h.hold_id) from legal_hold h
     where secret_destroyed_at is null and (lifted_at is null or exists (
-      select from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0
+      select 1 from held_event c where c.hold_id = h.hold_id and octet_length(c.payload) > 0
         and is_held(c.account, c.action_id, c.event_id)))
 $$;

@@ -1,6 +1,8 @@
 -- Records that the first secret of a partition of feature values was created, before anything is sealed under it.
 create or replace function record_created_feature_secret(in_partition uuid) returns void
-language sql security definer
+language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
-  update feature_partition set secret_created = true where partition_id = in_partition and not secret_created
+begin
+  update feature_partition set secret_created = true where partition_id = in_partition and not secret_created;
+end
 $$;

@@ -9,7 +9,7 @@ begin
   update legal_hold set secret_destroyed_at = transaction_time()
     where hold_id = in_hold and lifted_at is not null and secret_destroyed_at is null
       -- guard(true): a hold ends with its last copy
-      and not exists (select from held_event where hold_id = in_hold);
+      and not exists (select 1 from held_event where hold_id = in_hold);
   if not found
       -- guard(false): entries are numbered without a gap
       or in_sequence <> (select coalesce(max(sequence), 0) + 1 from journal_entry) then

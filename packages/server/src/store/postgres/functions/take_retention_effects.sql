@@ -6,8 +6,8 @@ set search_path = drs, pg_temp set timezone = 'UTC' as $$
   delete from retention_effect r
     where secret_of is null
       -- guard(true): a receipt names no secret that may still exist
-      or exists (select from event_partition p where p.partition_id = r.secret_of and secret_destroyed_at is not null)
-      or exists (select from feature_partition p where p.partition_id = r.secret_of and secret_destroyed_at is not null)
-      or exists (select from legal_hold h where h.hold_id = r.secret_of and secret_destroyed_at is not null)
+      or exists (select 1 from event_partition p where p.partition_id = r.secret_of and secret_destroyed_at is not null)
+      or exists (select 1 from feature_partition p where p.partition_id = r.secret_of and secret_destroyed_at is not null)
+      or exists (select 1 from legal_hold h where h.hold_id = r.secret_of and secret_destroyed_at is not null)
     returning *
 $$;

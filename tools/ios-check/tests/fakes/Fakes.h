@@ -39,6 +39,7 @@ struct FakeDevice {
   bool onMac = false;
   NSArray *fonts = nil;
   NSDictionary *information = nil;
+  NSString *bundlePath = nil;
   NSURL *receipt = nil;
 
   // Security

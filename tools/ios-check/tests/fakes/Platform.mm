@@ -102,6 +102,9 @@ Class fakeClassFromString(NSString *name) {
 @end
 
 @implementation NSBundle (Apple)
+- (NSString *)bundlePath {
+  return fakeDevice.bundlePath ?: @"/nowhere/Example.app";
+}
 - (NSURL *)appStoreReceiptURL {
   return fakeDevice.receipt;
 }

@@ -21,11 +21,11 @@ TEST_CASE("paths, links, places to write, environment, classes") {
 
 TEST_CASE("the folder of the bundle: names in it, and no paths") {
   resetFakes();
-  NSString *bundle = NSBundle.mainBundle.bundlePath.lastPathComponent;
-  NSArray *names = @[ bundle, @"_TrollStore", [@"../" stringByAppendingString:bundle], @"/etc" ];
-  NSDictionary *found = evidenceOf(@"bundleFolder", names);
-  CHECK([found[@"present"] isEqual:@[ bundle ]]);
-  CHECK([found[@"absent"] isEqual:@[ @"_TrollStore" ]]);
+  fakeDevice.bundlePath = @"/etc/Example.app";
+  CHECK(json(evidenceOf(@"bundleFolder", @[ @"passwd", @"_TrollStore", @"../etc/passwd" ])) ==
+        R"({"absent":["_TrollStore"],"present":["passwd"]})");
+  fakeDevice.bundlePath = @"";
+  CHECK(json(evidenceOf(@"bundleFolder", @[ @"passwd" ])) == R"({"absent":[],"present":[]})");
 }
 
 TEST_CASE("an argument that is no list of texts leaves the source out") {

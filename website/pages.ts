@@ -31,7 +31,7 @@ const GROUPS: readonly Group[] = [
     door: "Collect signals in a React Native app, with consent, and send each event once.",
     files: [
       "docs/integrator-mobile.md",
-      "docs/{migrating,store-privacy,data-dictionary}.md",
+      "docs/{attestation,migrating,store-privacy,data-dictionary}.md",
       "packages/{react-native,host-client}/README.md",
       "examples/mobile/README.md",
     ],

@@ -9,6 +9,8 @@ export const CHECKLIST = [
   "iOS 15, 17, 18; an iPhone, an iPad, the simulator, the iPad app on a Mac",
   "each probe that the dictionary lists for the platform is `success`, with plausible values",
   "`isCallActive` during a call on iOS, with and without CallKit in the app; `executableMemoryMappings` on Android",
+  "a work profile, a clone of the app and LiveContainer: `androidUserId`, `isDataFolderOwn`, `runsInsideAnotherApp`",
+  "a tap by `adb`, an added certificate authority, a wrong clock: their counts and `networkTimeOffsetMs`",
   "a stock phone shows no root, hook, emulator or jailbreak marker",
   "no prompt appears, and nothing is written to the app's storage",
   "a running benchmark ends when the collection is aborted, and when consent is withdrawn",

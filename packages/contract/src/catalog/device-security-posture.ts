@@ -94,7 +94,7 @@ export const deviceSecurityPosture: Probe = {
       networkTimeOffsetMs: number(
         "ms",
         "The device's clock minus the time that the system last got from the network (SystemClock.currentNetworkTimeClock): above 0 the device is ahead. Absent if the system has no such time. A person can set the clock by hand, and both can be wrong: the network's answer may be unprotected.",
-        { on: "android", sensitivity: "medium", range: { integer: true }, systems: { android: { since: 33 } } },
+        { on: "android", sensitivity: "medium", range: {}, systems: { android: { since: 33 } } },
       ),
     }),
   },

@@ -12,6 +12,7 @@ import { withCapacitySection } from "./capacity-section.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { databaseRolesPage } from "./database-roles-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
+import { demoPhones } from "./demo-phones.ts";
 import { endpointOptions } from "./endpoint-options.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventTypes } from "./event-types.ts";
@@ -70,6 +71,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   files.set("deploy/monitoring/alerts.yaml", alertRules(alerts, serverMetrics()));
   files.set("deploy/monitoring/dashboard.json", await json(dashboard(serverMetrics())));
   files.set("packages/server/src/base/config/options.ts", endpointOptions());
+  files.set("packages/server/src/cli/demo/phones.json", await json(await demoPhones()));
   files.set(".gitattributes", attributesOf([...files.keys()]));
   files.set("docs/architecture.md", withLayoutSection(await readFile(join(root, "docs/architecture.md"), "utf8")));
   files.set("docs/scaling.md", withCapacitySection(await readFile(join(root, "docs/scaling.md"), "utf8")));

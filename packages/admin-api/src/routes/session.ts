@@ -19,6 +19,7 @@ export const SESSION_ROUTES = {
     answer: object({
       installation: shownText("Id of the installation that answers."),
       version: shownText("Version of the server."),
+      is_demo: Type.Boolean({ description: "Whether its data are those of `drs demo`." }),
       person: shownText("The person, as the audit log names them."),
       roles: Type.Array(Type.Enum([...ROLE_NAMES])),
       via: shownText(

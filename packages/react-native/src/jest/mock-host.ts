@@ -1,5 +1,5 @@
 import type { Platform } from "@device-risk-signals/contract/catalog/fields";
-import { answer } from "../../evidence/load.ts";
+import { answer, type EvidenceCase } from "../../evidence/load.ts";
 import type { Host } from "../host.ts";
 import type { Native, NativeAnswer } from "../native/native-interface.ts";
 import { phoneOf, type Scenario } from "./scenarios.ts";
@@ -15,12 +15,15 @@ export interface MockPhone {
   readonly seed?: number | undefined;
 }
 
+/** The phone of a scenario. In the scenario `timeouts`, the time limit of a call ends without a wait. */
+export const mockHost = ({ scenario, platform, seed }: MockPhone): Host =>
+  hostOf(phoneOf(scenario, platform), { scenario, seed });
+
 /**
- * A phone that answers at once with the evidence of the corpus. It sets no timer of JavaScript, so that it also works
- * under a test's fake timers. In the scenario `timeouts`, the time limit of a call ends without a wait.
+ * A phone that answers at once with the evidence of a case of the corpus. It sets no timer of JavaScript, so that it
+ * also works under a test's fake timers.
  */
-export function mockHost({ scenario, platform, seed }: MockPhone): Host {
-  const phone = phoneOf(scenario, platform);
+export function hostOf(phone: EvidenceCase, { scenario, seed }: Partial<Omit<MockPhone, "platform">>): Host {
   const timers: (() => void)[] = [];
   const native: Native = {
     async collect(_call, probe, request) {

@@ -40,6 +40,10 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       async () => (await import("./capacity.ts")).capacityCommand,
     ],
     live: ["Ask the server on this host whether it lives.", async () => (await import("./live.ts")).liveCommand],
+    demo: [
+      "Fill an empty embedded installation with sample data.",
+      async () => (await import("./demo.ts")).demoCommand,
+    ],
     bench: [
       "Measure an installation, which stores the events that it gets.",
       async () => (await import("./bench.ts")).benchCommand,

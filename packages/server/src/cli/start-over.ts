@@ -8,7 +8,7 @@ import { confirm } from "./confirm.ts";
 import type { Context } from "./context.ts";
 
 /** The names that a folder of this installation has, without drafts. */
-const DATA = /^(?:postgres|initdb-.+|postgres\.log(?:\.old)?|socket|admin-token|lost\+found)$/;
+const DATA = /^(?:postgres|initdb-.+|postgres\.log(?:\.old)?|socket|admin-token|demo|lost\+found)$/;
 const KEYS = /^(?:secrets|destroyed|mark|journal-head|installation|key-encryption-key|lost\+found)$/;
 const JOURNAL = /^(?:\d{6,}|losses|audit-checkpoints|lost\+found)$/;
 const CHECKPOINTS = /^(?:\d{4}-\d{2}-\d{2}\.checkpoint|lost\+found)$/;
@@ -18,12 +18,21 @@ const CHECKPOINTS = /^(?:\d{4}-\d{2}-\d{2}\.checkpoint|lost\+found)$/;
  * @throws wrong-usage if a store is a database; data-directory-in-use, data-directory-unusable
  */
 export async function startOver(context: Context, config: Config, yes: boolean | undefined): Promise<void> {
-  const { embedded, database, keys, journal, audit } = config;
+  const { embedded, database, keys, journal } = config;
   // guard: a production installation is never deleted by an option of its start
   if (!embedded || keys.databaseUrl !== undefined || journal.databaseUrl !== undefined) {
     const databases = "DRS_DATABASE_URL, DRS_KEY_DATABASE_URL or DRS_ERASURE_JOURNAL_DATABASE_URL";
     throw new OperatorError("wrong-usage", `--fresh deletes folders, and ${databases} is set. Nothing was changed.`);
   }
+  const folders = await filledFolders(config);
+  if (folders.length === 0) return;
+  await requireUnserved(database.directory);
+  await confirm(context, { what: `Everything in ${folders.join(", ")} is deleted, keys and journal included.`, yes });
+  for (const folder of folders) await rm(folder, { recursive: true });
+}
+
+/** The folders of the installation that have files. @throws data-directory-unusable if one has files of other programs. */
+export async function filledFolders({ database, keys, journal, audit }: Config): Promise<readonly string[]> {
   const stores = [
     [database.directory, DATA],
     [keys.directory, KEYS],
@@ -32,10 +41,7 @@ export async function startOver(context: Context, config: Config, yes: boolean |
   ] as const;
   const folders: string[] = [];
   for (const [folder, own] of stores) if (folder !== undefined && (await isFilled(folder, own))) folders.push(folder);
-  if (folders.length === 0) return;
-  await requireUnserved(database.directory);
-  await confirm(context, { what: `Everything in ${folders.join(", ")} is deleted, keys and journal included.`, yes });
-  for (const folder of folders) await rm(folder, { recursive: true });
+  return folders;
 }
 
 /** Whether the folder has files. @throws data-directory-unusable if it has files of other programs. */

@@ -2,6 +2,7 @@
 import { type Answer, type Role, type RouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { VERSION } from "../base/version.ts";
+import { DEMO_NOTE } from "../store/postgres/demo.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
 import { type Call, call as callOne, callAdminApi, withCalls } from "./call.ts";
@@ -130,15 +131,24 @@ function canGive(
 
 function show(context: Context, { session, waiting, ...known }: Status, json: boolean): void {
   if (json) {
-    const { installation = null, version = null, person = null, roles = null, expires_at = null } = session ?? {};
-    return printJson(context, { ...known, installation, version, person, roles, expires_at, waiting: waiting ?? null });
+    const {
+      installation = null,
+      version = null,
+      is_demo = null,
+      person = null,
+      roles = null,
+      expires_at = null,
+    } = session ?? {};
+    const found = { installation, version, is_demo, person, roles, expires_at };
+    return printJson(context, { ...known, ...found, waiting: waiting ?? null });
   }
   const line = (name: string, text: string): void => print(context, `${name.padEnd(14)}${text}`);
   line("Installation", known.place);
   line("Found by", RULES[known.rule]);
   if (session) {
-    const { installation, version, person, roles, expires_at } = session;
+    const { installation, version, is_demo, person, roles, expires_at } = session;
     line("Id", installation);
+    if (is_demo) line("Demo", DEMO_NOTE);
     line("Version", version === known.drs_version ? version : `${version}, and drs has ${known.drs_version}`);
     line("You", person + (expires_at === null ? "" : `, until ${expires_at}`));
     line("Roles", roles.length === 0 ? "none: the login of the database decides" : roles.join(", "));

@@ -34,6 +34,7 @@ import type { RecoveryParts } from "../runtime/recover.ts";
 import { findWarnings } from "../runtime/shared-clusters.ts";
 import { Unavailable } from "../base/ports.ts";
 import type { Warning } from "../base/config/warnings.ts";
+import { DEMO_NOTE, isDemo } from "../store/postgres/demo.ts";
 import { asUnusable } from "../store/postgres/errors.ts";
 import { queryRow, sql } from "../store/postgres/statement.ts";
 import { type Capacity, type CapacityParts, examineCapacity } from "./capacity.ts";
@@ -148,6 +149,7 @@ export async function examine(installation: Examined): Promise<readonly Finding[
     ok: true,
     detail: `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}${row.standby ? ", a read-only standby" : ""}`,
   });
+  if (await isDemo(pool)) findings.push({ what: "demo", ok: true, severity: "advice", detail: DEMO_NOTE });
   findings.push({
     what: "durability",
     ok: row.fsync === "on" && row.commit !== "off",

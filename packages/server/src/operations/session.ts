@@ -4,6 +4,7 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { endSession, endSessionsOf, listSessions as querySessions } from "../access/identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
+import { isDemo } from "../store/postgres/demo.ts";
 import { readInstallationId } from "../lifecycle/recovery/installation.ts";
 import { noCookie, SESSION_COOKIE } from "./cookies.ts";
 import { nextOf, pageOf } from "./list-page.ts";
@@ -19,6 +20,7 @@ export const readSession: Operation<"readSession", "pool"> = async ({ ports, cal
     answer: {
       installation,
       version: VERSION,
+      is_demo: await isDemo(ports.pool),
       person,
       roles: [...roles],
       via,

@@ -20,6 +20,7 @@ import {
   withoutStatementTimeout,
   withStatementTimeout,
 } from "../store/postgres/database.ts";
+import { requireFilledDemo } from "../store/postgres/demo.ts";
 import { findPending, isUpToDate, type LoginRole, migrate, type Schema } from "../store/postgres/migrate.ts";
 import type { Role } from "../store/postgres/roles.ts";
 import type { Executor } from "../store/postgres/executor.ts";
@@ -69,7 +70,10 @@ export interface OpenConnection {
   readonly opened: CloseStack;
 }
 
-/** @throws schema-outdated for an outdated schema that is not migrated. @throws OperatorError, Unavailable */
+/**
+ * @throws schema-outdated for an outdated schema that is not migrated; demo-interrupted
+ * @throws OperatorError, Unavailable
+ */
 export async function connect(config: Config, options: ConnectOptions, opened: CloseStack): Promise<OpenConnection> {
   const { access, clock, asServer, migrates, role = "drs_service", environment, onError } = options;
   const { serving, owner, dependencies, clusterDirectory } = await findLogins(config, options, opened);
@@ -88,6 +92,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
     await migrate(owner, loginsOf(config, serving));
   }
   await requireSettings(pool, { role, isReadOnly });
+  await requireFilledDemo(pool);
   if (!isReadOnly) await requirePrimary(pool, access);
   const administration = administrationOptions(owner);
   return {

@@ -137,6 +137,10 @@ export const OPERATOR_ERRORS = {
     ...NOT_READY,
     when: "`DRS_DATA_DIR` holds no database, or there are no secrets yet. Run `drs migrate`, or start `drs serve`.",
   },
+  "demo-interrupted": {
+    ...NOT_READY,
+    when: "`drs demo` did not end. Start it over with `drs demo --fresh`, or start without data: `npm start -- --fresh`.",
+  },
   "replay-needed": {
     ...NOT_READY,
     when: "A restored database lacks entries of the erasure journal. Run `drs erase replay`. Nothing was changed.",

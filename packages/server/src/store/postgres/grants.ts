@@ -158,6 +158,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
     tombstone: { drs_service: APPEND, drs_ingest: READ },
   },
   "store/postgres": {
+    demo: toAllRoles(...READ),
     schema_migration: toAllRoles(...READ),
     schema_definition: toAllRoles(...READ),
   },

@@ -41,6 +41,13 @@ create table installation (
 );
 insert into installation default values;
 
+-- One row if this is a demo (`drs demo`), and none otherwise. Until the demo is filled, no other process opens the
+-- installation, because the clock of the schema is behind.
+create table demo (
+  only_one boolean primary key default true check (only_one),
+  filled_at timestamptz
+);
+
 -- Why events are kept, and for how long. A purpose that was in use is never deleted, only retired.
 create table purpose (
   code integer primary key,

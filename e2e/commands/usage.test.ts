@@ -1,6 +1,4 @@
 /** Tests of the help of each command, of wrong usage, and of exit codes. */
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   argumentsOf,
@@ -9,6 +7,7 @@ import {
   everyCommand,
   leafCommands,
   type Printed,
+  shownCommands,
 } from "../support/command.ts";
 import { CommandScene } from "../support/command-scene.ts";
 import { runDrs } from "../support/server.ts";
@@ -29,23 +28,14 @@ describe("the command drs", () => {
   });
 
   test("has every command that the pages show", () => {
-    const root = join(import.meta.dirname, "../..");
-    const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root });
     const leaves = new Set(leafCommands());
     const groups = new Set([...leaves].map((name) => name.split(" ")[0]));
-    const unknown = pages.flatMap((page) =>
-      [
-        ...readFileSync(join(root, page), "utf8").matchAll(
-          /(?:npx |`|^ *)drs ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?(?: ([a-z][a-z-]*))?/gm,
-        ),
-      ]
-        .map(([, ...words]) => words.filter((word) => word !== undefined))
-        .filter(([group = "", ...rest]) => {
-          const isGroup = groups.has(group) && rest.length === 0;
-          return !isGroup && ![1, 2, 3].some((length) => leaves.has([group, ...rest].slice(0, length).join(" ")));
-        })
-        .map((words) => `${page}: drs ${words.join(" ")}`),
-    );
+    const unknown = shownCommands(["*.md", "docs/**/*.md", "packages/*/README.md"])
+      .filter(({ words: [group = "", ...rest] }) => {
+        const isGroup = groups.has(group) && rest.length === 0;
+        return !isGroup && ![1, 2, 3].some((length) => leaves.has([group, ...rest].slice(0, length).join(" ")));
+      })
+      .map(({ page, words }) => `${page}: drs ${words.join(" ")}`);
     expect(unknown).toEqual([]);
   });
 

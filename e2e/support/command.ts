@@ -1,4 +1,6 @@
 /** Runs `drs` in this process, and returns its output and exit code without the cost of a separate process. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import type { Context } from "../../packages/server/src/cli/context.ts";
 import { createProgram } from "../../packages/server/src/cli/program.ts";
@@ -164,14 +166,36 @@ export function leafCommands(): readonly string[] {
   return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
 }
 
-/** Commands that work on a folder of files, on an endpoint or on a running server, and use no database. */
+/**
+ * Commands that use no installation: they work on a folder of files, on an endpoint or on a running server, or make an
+ * installation of their own.
+ */
 export const LOCAL: ReadonlySet<string> = new Set([
   "bench",
   "capacity",
+  "demo",
   "live",
   "completion",
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
 ]);
+
+/** The names of commands and groups that pages show. @param pages patterns, from the root of the repository */
+export function shownCommands(pages: readonly string[]): readonly ShownCommand[] {
+  const cwd = join(import.meta.dirname, "../..");
+  return globSync([...pages], { cwd }).flatMap((page) =>
+    [
+      ...readFileSync(join(cwd, page), "utf8").matchAll(
+        /(?:npx |`|^ *)drs ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?(?: ([a-z][a-z-]*))?/gm,
+      ),
+    ].map(([, ...words]) => ({ page, words: words.filter((word) => word !== undefined) })),
+  );
+}
+
+export interface ShownCommand {
+  readonly page: string;
+  /** The name, and perhaps further words. */
+  readonly words: readonly string[];
+}
 
 /** The names of all commands that use an installation, without groups. */
 export const commandsOfInstallation = (): readonly string[] => leafCommands().filter((name) => !LOCAL.has(name));

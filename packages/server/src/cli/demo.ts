@@ -26,20 +26,22 @@ export function demoCommand(context: Context): Command {
 /** @throws wrong-usage if the installation is external, can be reached from other hosts, or is not empty. */
 async function demo(context: Context, { fresh, yes, json }: DemoOptions): Promise<void> {
   const login = findLogin(context);
+  // guard(false): a demo is not filled here while commands go elsewhere
   if (login) throw refused(`works on this host, and commands go to the server at ${login.url}`);
   const config = loadConfig(context);
   const { embedded, service, database } = config;
-  // guard: sample data is never mixed with data of people
+  // guard(false): sample data is not written to a database that others may use
   if (!embedded || config.keys.databaseUrl !== undefined || config.journal.databaseUrl !== undefined) {
     throw refused("fills an embedded installation only, and a variable names a database");
   }
-  // guard: tokens of a demo are of no use to other hosts
+  // guard(false): other hosts do not reach a demo
   if (![service.host, service.admin.host].every(isLoopback)) {
     throw refused("needs DRS_HOST and DRS_ADMIN_HOST on loopback");
   }
   const { filledFolders, startOver } = await import("./start-over.ts");
   if (fresh) await startOver(context, config, yes);
   const [filled] = await filledFolders(config);
+  // guard(false): sample data is not added to data of people
   if (filled !== undefined) {
     throw refused(`fills an empty installation only, and ${filled} has files: start over with drs demo --fresh`);
   }

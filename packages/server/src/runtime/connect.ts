@@ -92,6 +92,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
     await migrate(owner, loginsOf(config, serving));
   }
   await requireSettings(pool, { role, isReadOnly });
+  // guard(drop): no other process uses a database whose clock is behind
   await requireFilledDemo(pool);
   if (!isReadOnly) await requirePrimary(pool, access);
   const administration = administrationOptions(owner);

@@ -216,17 +216,20 @@ describe("on a demo that is served, each command of README and guides works:", (
     expect(rows).toEqual([{ body: "select now()" }]);
   });
 
-  it.each(GUIDED)("drs $line", async ({ line, keep, output, exit = 0 }) => {
-    const filledIn = line.replaceAll(/\{([^}]+)\}/g, (_, name: string) => kept.get(name) ?? `no ${name}`);
-    const words = (filledIn.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
-    ran.add(leafCommands().find((name) => `${words.join(" ")} `.startsWith(`${name} `)) ?? line);
-    // One person works here, who also closes their own review.
-    const environment = { ...demo.environment, DRS_APPROVALS: "off" };
-    const { code, stdout, stderr } = await runAsGiven(environment, ...words, ...(keep ? ["--json"] : []));
-    expect(code, stderr + stdout).toBe(exit);
-    if (output !== undefined) await writeFile(path(output), stdout);
-    for (const [name, member] of Object.entries(keep ?? {})) kept.set(name, String(objects(stdout)[0]?.[member]));
-  });
+  it.each(GUIDED.map((guided) => [guided.line, guided] as const))(
+    "drs %s",
+    async (line, { keep, output, exit = 0 }) => {
+      const filledIn = line.replaceAll(/\{([^}]+)\}/g, (_, name: string) => kept.get(name) ?? `no ${name}`);
+      const words = (filledIn.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
+      ran.add(leafCommands().find((name) => `${words.join(" ")} `.startsWith(`${name} `)) ?? line);
+      // One person works here, who also closes their own review.
+      const environment = { ...demo.environment, DRS_APPROVALS: "off" };
+      const { code, stdout, stderr } = await runAsGiven(environment, ...words, ...(keep ? ["--json"] : []));
+      expect(code, stderr + stdout).toBe(exit);
+      if (output !== undefined) await writeFile(path(output), stdout);
+      for (const [name, member] of Object.entries(keep ?? {})) kept.set(name, String(objects(stdout)[0]?.[member]));
+    },
+  );
 
   it("none is left out", () => {
     const shown = shownCommands(["README.md", "docs/**/*.md"]).map(({ words }) => `${words.join(" ")} `);

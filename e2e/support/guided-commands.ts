@@ -34,6 +34,7 @@ export const GUIDED: readonly Guided[] = [
   { line: "migrate" },
   { line: "doctor" },
   { line: "status" },
+  { line: "capacity --events-per-day 1000000 --retention P90D --event-kb 13" },
   { line: "completion bash" },
 
   { line: "export list", keep: { export: "export_id" } },

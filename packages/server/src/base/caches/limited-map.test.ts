@@ -18,3 +18,14 @@ test("a name that is set again counts as new", () => {
   map.set("third", 4);
   expect([...map].map(([name]) => name)).toEqual(["first", "third"]);
 });
+
+test("names are dropped in the order in which they were set, also after names were deleted and after the map was cleared", () => {
+  const map = new LimitedMap<number>(3);
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < 10; index++) map.set(String(index), index);
+    map.delete("8");
+    for (const name of ["7", "10", "11"]) map.set(name, 0);
+    expect([...map].map(([name]) => name)).toEqual(["7", "10", "11"]);
+    map.clear();
+  }
+});

@@ -7,6 +7,8 @@ interface PartitionKeys {
   /** The time after which the partition receives no more events; milliseconds since the Unix epoch. */
   readonly end: number;
   readonly keys: Map<string, KeyObject>;
+  /** The keys that were remembered longest ago come next. A new iterator would step over all that were dropped before. */
+  readonly oldest: Iterator<string, undefined>;
 }
 
 /**
@@ -23,7 +25,7 @@ export class DataKeys {
   }
 
   remember(partition: string, end: number, keyId: string, key: KeyObject): void {
-    const known = this.#partitions.get(partition) ?? { end, keys: new Map<string, KeyObject>() };
+    const known = this.#partitions.get(partition) ?? newPartition(end);
     this.#partitions.set(partition, known);
     if (!known.keys.has(keyId)) this.#size++;
     known.keys.set(keyId, key);
@@ -53,8 +55,9 @@ export class DataKeys {
   }
 
   #forgetOldest(): void {
-    for (const [partition, { keys }] of this.#partitions) {
-      for (const keyId of keys.keys()) {
+    for (const [partition, { keys, oldest }] of this.#partitions) {
+      const { value: keyId } = oldest.next();
+      if (keyId !== undefined) {
         keys.delete(keyId);
         this.#size--;
         return;
@@ -62,4 +65,9 @@ export class DataKeys {
       this.#partitions.delete(partition);
     }
   }
+}
+
+function newPartition(end: number): PartitionKeys {
+  const keys = new Map<string, KeyObject>();
+  return { end, keys, oldest: keys.keys() };
 }

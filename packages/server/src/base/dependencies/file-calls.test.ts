@@ -143,3 +143,13 @@ test("the file of the key-encryption key has the deadline", async () => {
   await expect(source.read()).rejects.toMatchObject({ code: "dependency-silent" });
   await (await open(path, "r+")).close();
 });
+
+test("callers that come at the same time share a read of the key-encryption keys, which begins after them", async () => {
+  let reads = 0;
+  const read = async (): Promise<readonly Buffer[]> => [Buffer.of(++reads)];
+  const source = boundedKeySource({ read, advice: "", description: "" }, (call) => call());
+  const first = [source.read(), source.read()];
+  expect(reads).toBe(0);
+  expect(await Promise.all(first)).toEqual([[Buffer.of(1)], [Buffer.of(1)]]);
+  expect(await source.read()).toEqual([Buffer.of(2)]);
+});

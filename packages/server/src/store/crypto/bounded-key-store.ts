@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Bounded, eachBounded } from "../../base/dependencies/file-calls.ts";
 import type { KeySource } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
@@ -42,11 +43,20 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   };
 }
 
-/** Applies the deadline of the dependency to reads and writes of the key-encryption keys. */
+/**
+ * Applies the deadline of the dependency to reads and writes of the key-encryption keys. Callers that come in one turn of
+ * the event loop share a read, which begins after them.
+ */
 export function boundedKeySource(source: KeySource, bounded: Bounded): KeySource {
   const write = source.write?.bind(source);
+  let next: ReturnType<KeySource["read"]> | undefined;
+  const readNext = async (): ReturnType<KeySource["read"]> => {
+    await setImmediate();
+    next = undefined;
+    return bounded(() => source.read());
+  };
   return {
-    read: () => bounded(() => source.read()),
+    read: () => (next ??= readNext()),
     ...(write && { write: (keys) => bounded(() => write(keys)) }),
     advice: source.advice,
     description: source.description,

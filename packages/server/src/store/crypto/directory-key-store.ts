@@ -11,10 +11,9 @@ import {
 } from "../../base/files/durable-file.ts";
 import { createUnwritableError, describeSystemError, requireWritableFolder } from "../../base/files/unwritable.ts";
 import { Unavailable } from "../../base/ports.ts";
-import type { KeyStore, KeyStoreWatermark, NewWrapping } from "./key-store.ts";
+import { type KeyStore, type KeyStoreWatermark, type NewWrapping, requireSecretId, SECRET_ID } from "./key-store.ts";
 
 export const KEY_STORE = "the key store";
-const SECRET_ID = /^[\da-f]{64}$/;
 
 /**
  * Keeps a file per secret, an empty file per destruction record, and a file per watermark. The files of secrets and
@@ -38,7 +37,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
   }
 
   function pathOf(id: string, folder: "secrets" | "destroyed" = "secrets"): string {
-    if (!SECRET_ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");
+    requireSecretId(id);
     return join(directory, folder, id.slice(0, 2), id);
   }
 

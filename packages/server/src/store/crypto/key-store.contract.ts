@@ -180,6 +180,18 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await Promise.all(otherInstances.map((instance) => instance.close()));
     });
 
+    it("stores many secrets that are created at the same time, each under its id, although one id is invalid", async () => {
+      const secrets = Array.from({ length: 150 }, (_, index) => ({ id: idOf(`new ${index}`), bytes: randomBytes(69) }));
+      const earlier = randomBytes(69);
+      await store.create(idOf("new 7"), earlier);
+      const made = secrets.map(({ id, bytes }) => store.create(id, bytes));
+      await expect(store.create("no id", earlier)).rejects.toThrow();
+      const expected = secrets.map(({ id, bytes }) => (id === idOf("new 7") ? earlier : bytes));
+      expect(await Promise.all(made)).toEqual(expected);
+      const found = await store.readToOpen(secrets.map(({ id }) => id));
+      expect(secrets.map(({ id }) => found.get(id))).toEqual(expected);
+    });
+
     it("can be opened by many processes at once when it does not exist yet", async () => {
       const fresh = await setUp();
       const instances = await Promise.all(Array.from({ length: 6 }, () => fresh.open()));

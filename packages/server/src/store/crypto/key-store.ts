@@ -12,6 +12,13 @@ export const KEY_STORE_WATERMARKS = {
 } as const;
 export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 
+export const SECRET_ID = /^[\da-f]{64}$/;
+
+/** @throws TypeError */
+export function requireSecretId(id: string): void {
+  if (!SECRET_ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");
+}
+
 /** Another wrapping of a stored secret. */
 export interface NewWrapping {
   readonly id: string;

@@ -56,6 +56,17 @@ describe("the key store in PostgreSQL", () => {
     expect(await query(url, "select how from drs_keys.secret")).toEqual([{ how: "on" }]);
   });
 
+  it("commits once for secrets that are created at the same time", async () => {
+    const url = await freshUrl();
+    const store = await postgresKeyStore({ connectionString: url });
+    const ids = Array.from({ length: 64 }, (_, index) => index.toString(16).padStart(64, "0"));
+    await Promise.all(ids.map((id) => store.create(id, Buffer.from("wrapped"))));
+    await store.close();
+    const transactions =
+      "select count(*)::int as secrets, count(distinct xmin::text)::int as commits from drs_keys.secret";
+    expect(await query(url, transactions)).toEqual([{ secrets: 64, commits: 1 }]);
+  });
+
   it("uses an existing schema if its login may not create one", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();

@@ -7,7 +7,12 @@ import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { asUnusable } from "../postgres/errors.ts";
 import { requireWritable } from "../postgres/require-writable.ts";
-import type { KeyStore } from "./key-store.ts";
+import { byteaArray, textArray } from "../postgres/binary-array.ts";
+import { MicroBatcher } from "../postgres/micro-batcher.ts";
+import { type KeyStore, requireSecretId } from "./key-store.ts";
+
+/** Maximum number of secrets that one statement creates. */
+const MAX_CREATED_TOGETHER = 64;
 
 const SCHEMA = `
   create schema if not exists drs_keys;
@@ -57,10 +62,11 @@ const WRITE_WATERMARK = sql(
   "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2",
   ["text", "text"],
 );
-const INSERT_SECRET = sql(
-  "insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing returning wrapped",
-  ["text", "bytea"],
-  { wrapped: "bytea" },
+const INSERT_SECRETS = sql(
+  `insert into drs_keys.secret (id, wrapped) select id, wrapped from unnest($1::text[], $2::bytea[]) as made (id, wrapped)
+    order by id on conflict do nothing returning id, wrapped`,
+  ["text[]", "bytea[]"],
+  { id: "text", wrapped: "bytea" },
 );
 
 async function prepare(pool: pg.Pool): Promise<void> {
@@ -70,6 +76,11 @@ async function prepare(pool: pg.Pool): Promise<void> {
     await lockTransaction(executor, LOCKS.keyStoreSchema);
     await executor.query(SCHEMA);
   });
+}
+
+interface NewSecret {
+  readonly id: string;
+  readonly wrapped: Buffer;
 }
 
 /**
@@ -86,9 +97,18 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
     statement: Statement<Values, Row>,
     ...values: ParametersOf<Values>
   ): Promise<pg.QueryResult<Row & object>> => query(pool, statement, ...values).catch(unavailable);
-  const read = async (id: string): Promise<Buffer | undefined> => {
-    return (await run(READ_SECRET, [id])).rows[0]?.wrapped;
-  };
+  const readToOpen = async (ids: readonly string[]): Promise<Map<string, Buffer>> =>
+    new Map((await run(READ_MANY, [ids])).rows.map(({ id, wrapped }) => [id, wrapped]));
+
+  async function createAll(secrets: readonly NewSecret[]): Promise<readonly (Buffer | undefined)[]> {
+    const values = [textArray(secrets.map(({ id }) => id)), byteaArray(secrets.map(({ wrapped }) => wrapped))] as const;
+    const stored = new Map((await run(INSERT_SECRETS, values)).rows.map(({ id, wrapped }) => [id, wrapped]));
+    const others = secrets.map(({ id }) => id).filter((id) => !stored.has(id));
+    const earlier = others.length > 0 ? await readToOpen(others) : stored;
+    return secrets.map(({ id }) => stored.get(id) ?? earlier.get(id));
+  }
+
+  const creations = new MicroBatcher({ work: createAll, maxItems: MAX_CREATED_TOGETHER, parallelBatches: 2 });
   if (!isReadOnly) {
     await prepare(pool).catch(async (error: unknown) => {
       await pool.end();
@@ -96,10 +116,10 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
     });
   }
   return {
-    read,
-    async readToOpen(ids) {
-      return new Map((await run(READ_MANY, [ids])).rows.map(({ id, wrapped }) => [id, wrapped]));
+    async read(id) {
+      return (await run(READ_SECRET, [id])).rows[0]?.wrapped;
     },
+    readToOpen,
     async destroy(id) {
       await run(DESTROY_SECRET, [id]);
     },
@@ -135,10 +155,10 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
       await run(WRITE_WATERMARK, [name, mark]);
     },
     async create(id, wrapped) {
-      const [created] = (await run(INSERT_SECRET, [id, wrapped])).rows;
-      const existing = created?.wrapped ?? (await read(id));
-      if (!existing) throw new Unavailable("a secret vanished while it was read");
-      return existing;
+      requireSecretId(id);
+      const stored = await creations.add({ id, wrapped });
+      if (!stored) throw new Unavailable("a secret vanished while it was read");
+      return stored;
     },
     requireWritable: () => requireWritable(pool).catch(unavailable),
     description: "PostgreSQL (DRS_KEY_DATABASE_URL)",

@@ -15,8 +15,10 @@ import { Monitor } from "../../base/dependencies/monitor.ts";
 import { type LedgerEntry, type NewEvent, Unavailable } from "../../base/ports.ts";
 import { decodeRecord } from "../audit-record/record.ts";
 import { macOf } from "../crypto/mac.ts";
+import { uuidBytes } from "../crypto/pseudonymizer.ts";
 import { uuidArray } from "../postgres/binary-array.ts";
 import { withDeadlineOf } from "../postgres/database.ts";
+import type { Executor } from "../postgres/executor.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { commitBatch } from "./commit-batch.ts";
 import { openEventStore } from "./event-store.fixture.ts";
@@ -114,6 +116,32 @@ describe("an event in the store", () => {
     expect(await store.findKey("another", event.idempotencyKey)).toBeUndefined();
     expect(await store.findKey(event.account, `${event.idempotencyKey} `)).toBeUndefined();
     expect(await store.findStored("another", event.idempotencyKey)).toBeUndefined();
+  });
+
+  it("is found with others by one statement, of which each gets its own ledger row or tombstone", async () => {
+    const events = range(20).map((index) => newEvent({ account: `looked up ${index % 3}` }));
+    await Promise.all(events.map((event) => store.append(event)));
+    const erased = newEvent();
+    const { account, idempotencyKey, eventId, requestMac } = erased;
+    const masked = system.pseudonymizer.mask(account, idempotencyKey, uuidBytes(eventId));
+    await owner.query("insert into tombstone (name_mac, masked_event_id, request_mac) values ($1, $2, $3)", [
+      system.pseudonymizer.tombstoneNameOf(account, idempotencyKey),
+      masked,
+      requestMac,
+    ]);
+    let statements = 0;
+    const executor = {
+      query: (text: string, values?: readonly unknown[]) => {
+        statements++;
+        return system.pool.query(text, values as unknown[]);
+      },
+    };
+    await store.close();
+    store = await openStore({ executor: executor as Executor });
+    const asked = [newEvent(), ...events.toReversed(), erased];
+    const found = await Promise.all(asked.map((event) => store.findKey(event.account, event.idempotencyKey)));
+    expect(found).toEqual([undefined, ...events.toReversed().map(ledgerOf), { eventId, requestMac }]);
+    expect(statements).toBe(1);
   });
 
   it("is not stored if its idempotency key is in use, and the store returns the ledger row of the first event", async () => {

@@ -12,6 +12,7 @@ import { type Pseudonymizer, uuidText } from "../crypto/pseudonymizer.ts";
 import type { Lane } from "../audit-record/lane.ts";
 import { commitBatch, type CommitResult } from "./commit-batch.ts";
 import { BoundedClient } from "../postgres/bounded-client.ts";
+import { byteaArray, textArray } from "../postgres/binary-array.ts";
 import { asUnavailable, constraintOf, isTransient, sqlState } from "../postgres/errors.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -23,6 +24,8 @@ import { type ParametersOf, query, sql, type Statement } from "../postgres/state
 
 /** Maximum number of events in one transaction. */
 const MAX_BATCH_EVENTS = 64;
+/** Maximum number of idempotency keys that one statement looks up. */
+const MAX_LOOK_UPS = 256;
 /** While one batch waits for the disk, another is prepared. */
 const MAX_PARALLEL_BATCHES = 2;
 /** Maximum time in milliseconds for which an event waits under load, so that other events share its transaction. */
@@ -74,26 +77,42 @@ class Failed {
   }
 }
 
-const FIND_KEY = sql(
-  `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
-      from idempotency_key
-      -- guard(true): idempotency keys belong to accounts
-      where account = $1
-        and key = $2`,
-  ["text", "text"],
-  { event_id: "uuid", purpose: "int4", received_ms: "float8", request_mac: "bytea" },
+/** The limits make the plan read each row by its index, as a join may not. */
+const FIND_ENTRIES = sql(
+  `select i.event_id, i.purpose, (extract(epoch from i.received_at) * 1000)::float8 as received_ms,
+        coalesce(i.request_mac, t.request_mac) as request_mac, t.masked_event_id
+      from unnest($1::text[], $2::text[], $3::bytea[]) with ordinality as asked (account, key, name_mac, place)
+      left join lateral (select * from idempotency_key
+        -- guard(true): idempotency keys belong to accounts
+        where account = asked.account
+          and key = asked.key limit 1) i on true
+      left join lateral (select * from tombstone where name_mac = asked.name_mac limit 1) t on true
+      order by asked.place`,
+  ["text[]", "text[]", "bytea[]"],
+  {
+    event_id: "uuid?",
+    purpose: "int4?",
+    received_ms: "float8?",
+    request_mac: "bytea?",
+    masked_event_id: "bytea?",
+  },
 );
 
-const FIND_TOMBSTONE = sql("select masked_event_id, request_mac from tombstone where name_mac = $1", ["bytea"], {
-  masked_event_id: "bytea",
-  request_mac: "bytea",
-});
+interface LedgerKey {
+  readonly account: string;
+  readonly key: string;
+}
 
 /** The events and their ledger in PostgreSQL. */
 export class PostgresEventStore implements EventStore {
   readonly #options: EventStoreOptions;
   readonly #clients: (Promise<pg.Client> | undefined)[] = [];
   readonly #batcher: MicroBatcher<NewEvent, Result>;
+  readonly #lookUps = new MicroBatcher<LedgerKey, LedgerEntry | undefined>({
+    work: (keys) => this.#findEntries(keys),
+    maxItems: MAX_LOOK_UPS,
+    parallelBatches: MAX_PARALLEL_BATCHES,
+  });
   readonly #auditLanes: Lane[] = [];
   #closed = false;
 
@@ -127,19 +146,8 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  async findKey(account: string, key: string): Promise<LedgerEntry | undefined> {
-    const [row] = await this.#query(FIND_KEY, [account, key]);
-    if (!row) return this.#findTombstone(account, key);
-    const location = { purpose: row.purpose, receivedAt: row.received_ms };
-    return { eventId: row.event_id, requestMac: row.request_mac, location };
-  }
-
-  async #findTombstone(account: string, key: string): Promise<LedgerEntry | undefined> {
-    const { pseudonymizer } = this.#options;
-    const [row] = await this.#query(FIND_TOMBSTONE, [pseudonymizer.tombstoneNameOf(account, key)]);
-    if (!row) return undefined;
-    const eventId = uuidText(pseudonymizer.mask(account, key, row.masked_event_id));
-    return { eventId, requestMac: row.request_mac };
+  findKey(account: string, key: string): Promise<LedgerEntry | undefined> {
+    return this.#lookUps.add({ account, key });
   }
 
   async findStored(account: string, idempotencyKey: string): Promise<StoredEvent | undefined> {
@@ -165,6 +173,24 @@ export class PostgresEventStore implements EventStore {
     } catch (error) {
       throw this.#logAndTranslate(error, "read ledger");
     }
+  }
+
+  async #findEntries(asked: readonly LedgerKey[]): Promise<readonly (LedgerEntry | undefined)[]> {
+    const { pseudonymizer } = this.#options;
+    const rows = await this.#query(FIND_ENTRIES, [
+      textArray(asked.map(({ account }) => account)),
+      textArray(asked.map(({ key }) => key)),
+      byteaArray(asked.map(({ account, key }) => pseudonymizer.tombstoneNameOf(account, key))),
+    ]);
+    return asked.map(({ account, key }, index) => {
+      const row = rows[index];
+      if (!row?.request_mac) return undefined;
+      const { event_id, purpose, received_ms, request_mac: requestMac, masked_event_id } = row;
+      if (event_id !== null && purpose !== null && received_ms !== null)
+        return { eventId: event_id, requestMac, location: { purpose, receivedAt: received_ms } };
+      if (masked_event_id === null) return undefined;
+      return { eventId: uuidText(pseudonymizer.mask(account, key, masked_event_id)), requestMac };
+    });
   }
 
   async #commit(events: readonly NewEvent[], connection: number): Promise<readonly Result[]> {

@@ -142,7 +142,10 @@ describe("an erasure during other work", () => {
       await client.query("select delete_erased($1, array(select key from idempotency_key))", [key]);
       await client.query("select delete_account_key($1)", [key]);
       const unused = randomUUID();
-      await client.query("select ensure_account_key($1, null, 1, $2)", [other.account, unused]);
+      await client.query(
+        "select ensure_account_keys(array[$1], array[null]::bytea[], array[1], array[$2]::uuid[], 0)",
+        [other.account, unused],
+      );
       await client.query("select delete_account_key($1)", [unused]);
       expect(await keysOf(other.account)).toEqual([unused]);
       // This account key has no secret. If its row stayed, the key store would count as older than the database.

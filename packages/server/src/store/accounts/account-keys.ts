@@ -7,12 +7,22 @@ import { accountSecretName } from "../crypto/sealer.ts";
 import { InFlight } from "../../base/caches/in-flight.ts";
 import { LimitedMap } from "../../base/caches/limited-map.ts";
 import { type Accounts, isSameKeyEpoch, type KeyEpoch, Unavailable } from "../../base/ports.ts";
+import { byteaArray, int4Array, textArray, uuidArray } from "../postgres/binary-array.ts";
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
+import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of key ids in memory; beyond it, the oldest is dropped. */
 const MAX_KNOWN = 50_000;
+
+/** Maximum number of keys that one statement looks up. */
+const MAX_LOOK_UPS = 256;
+/** Maximum number of keys that one statement ensures. */
+const MAX_NEW_KEYS = 64;
+/** The time in milliseconds for which the statement of several new accounts waits for a lock of one of them. */
+const MAX_WAIT_MS = 200;
+const NO_LIMIT = 0;
 
 const NOTHING_KNOWN: KeyEpoch = { erasure: 0, loss: 0 };
 
@@ -26,15 +36,18 @@ const LIST_ERASURES = sql(
   },
 );
 const LIST_REFUSED = sql("select encode(account_mac, 'hex') as mac from refused_account", [], { mac: "text" });
-const FIND_KEY = sql(
-  `select key_id from account_key
-      where account = $1 and purpose = $2 and erased_by is null and lost_by is null`,
-  ["text", "int4"],
-  { key_id: "uuid" },
+/** The subquery makes the plan read each key by its index, as a join may not. */
+const FIND_KEYS = sql(
+  `select (select key_id from account_key k
+        where k.account = asked.account and k.purpose = asked.purpose and k.erased_by is null and k.lost_by is null) as key_id
+      from unnest($1::text[], $2::int4[]) with ordinality as asked (account, purpose, place)
+      order by asked.place`,
+  ["text[]", "int4[]"],
+  { key_id: "uuid?" },
 );
-const ENSURE_ACCOUNT_KEY = sql(
-  "select ensure_account_key($1, $2, $3, $4) as key_id",
-  ["text", "bytea", "int4", "uuid"],
+const ENSURE_ACCOUNT_KEYS = sql(
+  "select ensure_account_keys($1, $2, $3, $4, $5) as key_id",
+  ["text[]", "bytea[]", "int4[]", "uuid[]", "int4"],
   { key_id: "uuid?" },
 );
 
@@ -48,8 +61,7 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
   readonly #pseudonymizer: Pseudonymizer;
   /** `undefined` if the account had no key at the last look-up. Another server may have created one since then. */
   readonly #known = new LimitedMap<string | undefined>(MAX_KNOWN);
-  #finding = new InFlight<Found>();
-  #creating = new InFlight<CurrentKey>();
+  #calls = this.#newCalls();
   #refused: ReadonlySet<string> = new Set();
   #keyEpoch = NOTHING_KNOWN;
   #generation = 0;
@@ -76,8 +88,7 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
    */
   clear(): void {
     this.#known.clear();
-    this.#finding = new InFlight();
-    this.#creating = new InFlight();
+    this.#calls = this.#newCalls();
     this.#generation++;
   }
 
@@ -108,7 +119,7 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
     const name = cacheKeyOf(account, purpose);
     const keyId = this.#known.get(name);
     if (keyId !== undefined) return { keyId, keyEpoch: this.keyEpoch };
-    return this.#creating.join(name, () => this.#findOrCreate(name, account, purpose));
+    return this.#calls.creating.join(name, () => this.#findOrCreate(name, account, purpose));
   }
 
   existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined> {
@@ -163,8 +174,8 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
   }
 
   #find(name: string, account: string, purpose: number): Promise<Found> {
-    return this.#finding.join(name, () =>
-      this.#remember(name, async () => (await this.#query(FIND_KEY, [account, purpose])).rows[0]?.key_id),
+    return this.#calls.finding.join(name, () =>
+      this.#remember(name, async () => ({ keyId: await this.#calls.lookUps.add({ account, purpose }) })),
     );
   }
 
@@ -176,29 +187,77 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
     return this.#remember(name, () => this.#create(account, purpose));
   }
 
-  /** Remembers the result, unless keys changed meanwhile. */
-  async #remember<KeyId extends string | undefined>(
+  /** Remembers the id of the key, unless keys changed meanwhile. */
+  async #remember<Key extends { readonly keyId: string | undefined }>(
     name: string,
-    find: () => Promise<KeyId>,
-  ): Promise<{ readonly keyId: KeyId; readonly keyEpoch: KeyEpoch }> {
+    find: () => Promise<Key>,
+  ): Promise<Key & { readonly keyEpoch: KeyEpoch }> {
     const { keyEpoch, generation } = this;
-    const keyId = await find();
-    if (isSameKeyEpoch(keyEpoch, this.keyEpoch) && generation === this.generation) this.#known.set(name, keyId);
-    return { keyId, keyEpoch };
+    const key = await find();
+    if (isSameKeyEpoch(keyEpoch, this.keyEpoch) && generation === this.generation) this.#known.set(name, key.keyId);
+    return { ...key, keyEpoch };
+  }
+
+  /** The calls that run or wait, which no call after a failover may join. */
+  #newCalls() {
+    return {
+      finding: new InFlight<Found>(),
+      creating: new InFlight<CurrentKey>(),
+      lookUps: new MicroBatcher<KeyOwner, string | undefined>({
+        work: (owners) => this.#findAll(owners),
+        maxItems: MAX_LOOK_UPS,
+        parallelBatches: 2,
+      }),
+      ensuring: new MicroBatcher<NewKey, Ensured | undefined>({
+        work: (keys) => this.#ensureTogether(keys),
+        maxItems: MAX_NEW_KEYS,
+        parallelBatches: 2,
+      }),
+    };
+  }
+
+  async #findAll(owners: readonly KeyOwner[]): Promise<readonly (string | undefined)[]> {
+    const { rows } = await this.#query(FIND_KEYS, [
+      textArray(owners.map(({ account }) => account)),
+      int4Array(owners.map(({ purpose }) => purpose)),
+    ]);
+    return rows.map(({ key_id }) => key_id ?? undefined);
   }
 
   /**
    * The secret is durable before the database has its id. Therefore an id without a secret means that the secret was
    * destroyed or lost.
    */
-  async #create(account: string, purpose: number): Promise<string> {
-    const mine = randomUUID();
-    await this.#secrets.create(accountSecretName(mine));
-    const mac = this.#pseudonymizer.restrictedAccountOf(account);
-    const [row] = (await this.#query(ENSURE_ACCOUNT_KEY, [account, mac, purpose, mine])).rows;
-    if (!row?.key_id) throw new Unavailable("an erasure of the account came in between");
-    if (row.key_id !== mine) await this.#secrets.discard(accountSecretName(mine));
-    return row.key_id;
+  async #create(account: string, purpose: number): Promise<{ readonly keyId: string; readonly secret?: Buffer }> {
+    const mine = { account, purpose, keyId: randomUUID() };
+    const name = accountSecretName(mine.keyId);
+    const secret = await this.#secrets.create(name);
+    // If a key can't be ensured, or not soon, the others don't fail and don't wait: each is ensured apart.
+    const together = await this.#calls.ensuring.add(mine);
+    const { keyId } = together ?? (await this.#ensure([mine], NO_LIMIT))[0] ?? {};
+    if (keyId === undefined) throw new Unavailable("an erasure of the account came in between");
+    if (keyId === mine.keyId) return { keyId, secret };
+    await this.#secrets.discard(name);
+    return { keyId };
+  }
+
+  /** @returns `undefined` for each key if they can't be ensured together. */
+  #ensureTogether(keys: readonly NewKey[]): Promise<readonly (Ensured | undefined)[]> {
+    return this.#ensure(keys, MAX_WAIT_MS).catch((error: unknown) => {
+      if (error instanceof Unavailable) throw error;
+      return keys.map(() => undefined);
+    });
+  }
+
+  async #ensure(keys: readonly NewKey[], waitMs: number): Promise<readonly Ensured[]> {
+    const { rows } = await this.#query(ENSURE_ACCOUNT_KEYS, [
+      textArray(keys.map(({ account }) => account)),
+      byteaArray(keys.map(({ account }) => this.#pseudonymizer.restrictedAccountOf(account))),
+      int4Array(keys.map(({ purpose }) => purpose)),
+      uuidArray(keys.map(({ keyId }) => keyId)),
+      waitMs,
+    ]);
+    return rows.map(({ key_id }) => ({ keyId: key_id ?? undefined }));
   }
 
   #query<Values extends readonly unknown[], Row>(
@@ -209,6 +268,20 @@ export class PostgresAccountKeys implements AccountKeys, Accounts {
       throw asUnavailable(error);
     });
   }
+}
+
+interface KeyOwner {
+  readonly account: string;
+  readonly purpose: number;
+}
+
+interface NewKey extends KeyOwner {
+  readonly keyId: string;
+}
+
+interface Ensured {
+  /** `undefined` if an erasure came in between. */
+  readonly keyId: string | undefined;
 }
 
 interface Found {

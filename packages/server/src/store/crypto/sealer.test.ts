@@ -135,6 +135,32 @@ describe("the sealer", () => {
     expect(keys.creations()).toBe(3);
   });
 
+  it("reads the secret of a new account from the key store only after it was created elsewhere", async () => {
+    const { store } = memoryKeyStore();
+    const reads: string[] = [];
+    const read: KeyStore["read"] = (id) => {
+      reads.push(id);
+      return store.read(id);
+    };
+    const secrets = new Secrets({ ...store, read }, keysOf(KEY));
+    const partitions = new TestPartitions();
+    const bytes = payload(100, "json");
+    const name = accountSecretName("new");
+    const secret = await secrets.create(name);
+    const seal = async (made: { readonly secret?: Buffer }): Promise<Buffer> => {
+      const keys = accountKeys(secrets, partitions);
+      const current = { keyId: "new", keyEpoch: keys.keyEpoch, ...made };
+      const sealer = createSealer(secrets, { ...keys, current: () => current }, partitions, async () => [], MAC_KEY);
+      const identity = identityOf();
+      const { payload: sealed } = await sealer.seal(identity, bytes);
+      return createSealer(secrets, keys, partitions, async () => [], MAC_KEY).open(identity, { keyId: "new" }, sealed);
+    };
+    expect(await seal({ secret })).toEqual(bytes);
+    expect(reads).not.toContain(secretId(name));
+    expect(await seal({})).toEqual(bytes);
+    expect(reads).toContain(secretId(name));
+  });
+
   it("seals equal bytes to different payloads, and the payloads reveal nothing of the bytes", async () => {
     const { sealer } = scene();
     const identity = identityOf();

@@ -56,6 +56,8 @@ export interface AccountKeys {
 export interface CurrentKey {
   readonly keyId: string;
   readonly keyEpoch: KeyEpoch;
+  /** The secret of a key that was created now. The secret is durable. */
+  readonly secret?: Buffer;
 }
 
 type FindKey<Found> = (identity: EventIdentity) => Found | Promise<Found>;
@@ -113,7 +115,7 @@ export function createSealer(
     // memory.
     const known = partition.wasCreated && currentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, keyEpoch, key: known };
-    const account = await secrets.find(accountSecretName(keyId));
+    const account = present.secret ?? (await secrets.find(accountSecretName(keyId)));
     if (account) {
       const { id, secret } = await secretForWriting(secrets, partitions, identity, partition);
       const key = deriveDataKey(account, secret);

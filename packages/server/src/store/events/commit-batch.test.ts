@@ -21,7 +21,10 @@ beforeAll(async () => {
   const environment = await database.environment();
   system = await openTestSystem(environment);
   owner = await connectAsOwner(environment);
-  await system.pool.query("select ensure_account_key('customer-1', null, 1, $1)", [TEST_KEY]);
+  await system.pool.query(
+    "select ensure_account_keys(array['customer-1'], array[null]::bytea[], array[1], array[$1]::uuid[], 0)",
+    [TEST_KEY],
+  );
   await system.partitions.ensure(1, Date.now());
 });
 

@@ -16,7 +16,10 @@ export async function openEventStore(
   system: System,
   options: Partial<EventStoreOptions> = {},
 ): Promise<PostgresEventStore> {
-  await system.pool.query("select ensure_account_key('test-key-owner', null, 1, $1)", [TEST_KEY]);
+  await system.pool.query(
+    "select ensure_account_keys(array['test-key-owner'], array[null]::bytea[], array[1], array[$1]::uuid[], 0)",
+    [TEST_KEY],
+  );
   return new TestStore({
     database: system.database,
     executor: system.pool,

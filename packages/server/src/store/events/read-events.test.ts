@@ -162,7 +162,10 @@ describe("each access pattern of events uses its index", () => {
     ({ system, owner, close } = await scene());
     await owner.query("update purpose set raw_retention = '100 days'");
     await system.partitions.prepare(1, TODAY, DAYS - 1);
-    await system.pool.query("select ensure_account_key('test-key-owner', null, 1, $1)", [TEST_KEY]);
+    await system.pool.query(
+      "select ensure_account_keys(array['test-key-owner'], array[null]::bytea[], array[1], array[$1]::uuid[], 0)",
+      [TEST_KEY],
+    );
     await owner.query(
       `insert into event
         select 'account-' || i % 200, 1, at,

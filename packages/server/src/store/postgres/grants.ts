@@ -206,7 +206,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   delete_released_copies: SERVICE_ONLY,
   drop_expired_feature_partition: SERVICE_ONLY,
   drop_expired_partition: SERVICE_ONLY,
-  ensure_account_key: INGEST,
+  ensure_account_keys: INGEST,
   // A login that opens an event finds the secrets of its partition by this function.
   ensure_event_partition: ALL,
   ensure_feature_partition: ADMIN,

@@ -16,7 +16,7 @@ test("SQL functions take the locks that the list names", () => {
   );
   expect(Object.fromEntries(taken)).toEqual({
     apply_restrictions: "restrictions",
-    ensure_account_key: "restrictions",
+    ensure_account_keys: "restrictions",
     ensure_event_partition: "partitionCreation",
     ensure_feature_partition: "featurePartitionCreation",
     lock_ingestion_exclusive: "ingestion",

@@ -30,9 +30,11 @@ const WRITING = /(?:^|\b(?:begin|then|else|loop)\b)\s*((?:with|insert|update|del
 export function writesOf(fn: SchemaFunction): string {
   const body = fn.body.replaceAll(COMMENT, "");
   const [, declarations = ""] = /^\s*declare\b([^]*?)\bbegin\b/.exec(body) ?? [];
-  const variables = [...declarations.matchAll(/(\w+)\s+(?:constant\s+)?([\w[\]]+)[^;]*;/g)]
+  const counters = [...body.matchAll(/\bfor\s+(\w+)\s+in\s+\d/g)].map(([, name]) => `${name} integer`);
+  const declared = [...declarations.matchAll(/(\w+)\s+(?:constant\s+)?([\w[\]]+)[^;]*;/g)]
     .filter(([, , type]) => type !== "record")
     .map(([, name, type]) => `${name} ${type}`);
+  const variables = [...declared, ...counters];
   const intoVariable = new RegExp(`\\binto\\s+(?:${variables.map((v) => v.split(" ")[0]).join("|")})\\b`, "g");
   const statements = body
     .split(";")

@@ -273,7 +273,7 @@ describe("options from the environment", () => {
   });
 
   const TEXTS = [
-    ..."0 1 2 10 007 500 1024 1048576 0s 500ms 1s 30s 5m 1h 24h 30d 999999999d true false off record info comma ".split(
+    ..."0 1 2 10 007 500 1024 1048576 2000000000 0s 500ms 1s 30s 5m 1h 24h 30d 999999999d true false off record info comma ".split(
       " ",
     ),
     ..."a,b RS256,ES256 HS512 https://id/x http://localhost/x postgresql://app:p@db/x postgres://db/x /x/y ./z".split(

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
 import { format } from "oxfmt";
+import { adminCalls } from "./admin-calls.ts";
 import { withCapacitySection } from "./capacity-section.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { databaseRolesPage } from "./database-roles-page.ts";
@@ -58,6 +59,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   for (const [name, schema] of Object.entries(schemaDocuments()))
     files.set(`${contract}/schema/${name}`, await json(schema));
   files.set(`${contract}/schema/openapi.json`, await json(openApiDocument(await versionOf(contract))));
+  files.set(`${adminApi}/src/generated/calls.ts`, (await format("calls.ts", adminCalls(), { printWidth: 120 })).code);
   files.set(`${adminApi}/schema/openapi.json`, await json(adminOpenApiDocument(await versionOf(adminApi))));
   files.set("docs/data-dictionary.md", dataDictionary());
   files.set("docs/store-privacy.md", storePrivacyPage());

@@ -1,21 +1,14 @@
+import type { CallShape } from "./call-shape.ts";
+import { CALLS } from "./generated/calls.ts";
 import { type AdminProblem, type AdminProblemCode, adminProblemCode } from "./problems.ts";
-import {
-  BASE_PATH,
-  hasProgress,
-  isBytes,
-  isLines,
-  LINES_TYPE,
-  pathParameters,
-  type ProgressLine,
-  type Route,
-} from "./route.ts";
-import { type Answer, type Input, type RouteId, routeOf } from "./routes.ts";
+import { BASE_PATH, LINES_TYPE, pathParameters, type ProgressLine } from "./route.ts";
+import type { Answer, Input, RouteId } from "./routes.ts";
 
 export interface AdminClientOptions {
-  /** Address of the admin listener, such as `https://admin.example:8081`. */
+  /** Address of the admin listener, such as `https://admin.example:8081`; it may have a path, as a proxy adds one. */
   readonly url: string;
-  /** An admin token, or the token of a login (`drs login`). */
-  readonly token: string;
+  /** An admin token, or the token of a login (`drs login`). Absent in a browser, whose cookie is the credential. */
+  readonly token?: string;
   /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
   /**
@@ -65,9 +58,9 @@ export class AdminRequestError extends Error {
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   return {
     async call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
-      const route = routeOf(id);
+      const route = CALLS[id];
       const members = input as Readonly<Record<string, unknown>>;
-      if (hasProgress(route)) return (await follow(options, route, members)) as Answer<Id>;
+      if (route.hasProgress) return (await follow(options, route, members)) as Answer<Id>;
       const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
       return (await answerOf(route, await send(options, route, members, { signal }))) as Answer<Id>;
     },
@@ -82,17 +75,17 @@ interface Sending {
 /** @throws AdminRequestError */
 async function send(
   { url, token, fetch: sendWith = fetch }: AdminClientOptions,
-  route: Route,
+  route: CallShape,
   input: Readonly<Record<string, unknown>>,
   { signal, headers }: Sending,
 ): Promise<Response> {
   const { target, body } = requestOf(route, input);
-  const response = await sendWith(new URL(target, url), {
+  const response = await sendWith(`${url.replace(/\/+$/, "")}${target}`, {
     method: route.method,
     redirect: "error",
     signal,
     headers: {
-      Authorization: `Bearer ${token}`,
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...(body !== undefined && { "Content-Type": "application/json" }),
       ...headers,
     },
@@ -109,7 +102,7 @@ async function send(
  */
 async function follow(
   options: AdminClientOptions,
-  route: Route,
+  route: CallShape,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const key = crypto.randomUUID();
@@ -128,7 +121,7 @@ async function follow(
 
 async function followOnce(
   options: AdminClientOptions,
-  route: Route,
+  route: CallShape,
   input: Readonly<Record<string, unknown>>,
   key: string,
 ): Promise<unknown> {
@@ -154,9 +147,9 @@ async function followOnce(
   }
 }
 
-async function answerOf({ answer }: Route, response: Response): Promise<unknown> {
-  if (isLines(answer)) return linesOf(response.body ?? []);
-  return isBytes(answer) ? new Uint8Array(await response.arrayBuffer()) : response.json();
+async function answerOf({ answer }: CallShape, response: Response): Promise<unknown> {
+  if (answer === "lines") return linesOf(response.body ?? []);
+  return answer === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
 }
 
 /** Reads lines of JSON. @throws Error if the last line is incomplete. */
@@ -177,25 +170,25 @@ export async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8A
 
 /** The URL and the body of a request. Each member of the input is a part of the path, the query or the body. */
 export function requestOf(
-  route: Route,
+  route: CallShape,
   input: Readonly<Record<string, unknown>>,
 ): { readonly target: string; readonly body: string | undefined } {
   const pathNames = pathParameters(route.path);
   const path = pathNames.reduce(
     (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
-    route.path as string,
+    route.path,
   );
   const otherMembers = Object.entries(input).filter(
     ([name, value]) => value !== undefined && !pathNames.includes(name),
   );
-  const inQuery = new Set(Object.keys(route.query?.properties ?? {}));
+  const inQuery = new Set(route.query);
   const query = new URLSearchParams(
     otherMembers.filter(([name]) => inQuery.has(name)).map(([name, value]) => [name, String(value)]),
   ).toString();
   const members = Object.fromEntries(otherMembers.filter(([name]) => !inQuery.has(name)));
   return {
     target: `${BASE_PATH}${path}${query === "" ? "" : `?${query}`}`,
-    body: route.body ? JSON.stringify(members) : undefined,
+    body: route.hasBody ? JSON.stringify(members) : undefined,
   };
 }
 

@@ -1,4 +1,6 @@
 /** The admin API as data, and a client of it. */
+export type { CallShape } from "./call-shape.ts";
+export { CALLS } from "./generated/calls.ts";
 export { type AdminClient, type AdminClientOptions, AdminRequestError, createAdminClient, linesOf } from "./client.ts";
 export {
   type Permission,

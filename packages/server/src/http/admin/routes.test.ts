@@ -1,6 +1,7 @@
 /** Tests of every route of the admin API with every role and without credentials, and of the pages of lists. */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
+  CALLS,
   type Role,
   ROLE_NAMES,
   type Route,
@@ -110,10 +111,10 @@ function inputOf(id: RouteId): Record<string, unknown> {
 }
 
 async function call(id: RouteId, authorization: string | undefined): Promise<number> {
-  const route = routeOf(id);
-  const { target, body } = requestOf(route, inputOf(id));
+  const { method } = routeOf(id);
+  const { target, body } = requestOf(CALLS[id], inputOf(id));
   const headers = { Authorization: authorization, ...(body !== undefined && { "Content-Type": "application/json" }) };
-  const reply = await send({ url: listener.url, method: route.method, path: target, headers, ...(body && { body }) });
+  const reply = await send({ url: listener.url, method, path: target, headers, ...(body && { body }) });
   return reply.status;
 }
 
@@ -139,7 +140,7 @@ describe("every route of the admin API", () => {
   });
 
   it.each(ROUTE_IDS)("%s names its methods in the answer to another method", async (id) => {
-    const { target } = requestOf(routeOf(id), inputOf(id));
+    const { target } = requestOf(CALLS[id], inputOf(id));
     for (const method of ["HEAD", "PUT"]) {
       const reply = await fetch(new URL(target, listener.url), { method });
       expect(reply.status).toBe(405);

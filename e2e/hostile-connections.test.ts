@@ -85,8 +85,10 @@ test("bodies in chunks of one byte need memory for their bytes and not for each 
   // On a busy machine the server may still be reading, and V8 collects later.
   await expect.poll(async () => (await residentMegabytes()) - before, { timeout: 30_000 }).toBeLessThan(250);
   for (const { socket } of connections) socket.destroy();
-  const answer = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
-  expect(answer.status).toBe(201);
+  // A busy machine may need more than the server's time limit for what is left of the chunks.
+  const body = JSON.stringify(transport(who));
+  const answer = () => send({ url: server.url, headers: authorized(who), body });
+  await expect.poll(async () => (await answer()).status, { timeout: 30_000 }).toBe(201);
 });
 
 test("an answer stays small, even if the client chose many long names", async () => {

@@ -1,8 +1,9 @@
-import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
+import { ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { type Command, InvalidArgumentError } from "commander";
 import { MAX_TTL_MS } from "../access/identity/admin-tokens.ts";
 import type { Context } from "./context.ts";
 import { personName, ttl } from "./options.ts";
+import { roleList } from "./role-list.ts";
 import { byIdOrPerson, groupOf, routeCommand, routeList } from "./route-command.ts";
 import type { IdList } from "./short-id.ts";
 
@@ -18,7 +19,7 @@ export function adminTokenCommand(context: Context): Command {
       help: "Issue a token with fixed roles. It is shown once.",
       options: {
         person: { flags: "--person <name>", help: "who uses it, as the audit log names them", read: personName },
-        roles: { flags: "--role <role...>", help: `one or more of ${ROLE_NAMES.join(", ")}`, read: role },
+        roles: { flags: "--role <role...>", help: `one or more of ${ROLE_NAMES.join(", ")}`, read: roleList },
         ttl_ms: { help: "how long it is valid; at most 90d", read: adminTtl, fallback: [86_400_000, "1d"] },
       },
       examples: ["drs admin-token issue --person j.doe --role analyst investigator --ttl 30d"],
@@ -52,13 +53,6 @@ export function adminTokenCommand(context: Context): Command {
       },
     }),
   );
-}
-
-/** Adds a role to the list. Commander calls it for each role of the option. */
-function role(text: string, before: readonly Role[] = []): readonly Role[] {
-  const found = ROLE_NAMES.find((known) => known === text);
-  if (!found) throw new InvalidArgumentError(`The roles are ${ROLE_NAMES.join(", ")}.`);
-  return [...new Set([...before, found])];
 }
 
 function adminTtl(text: string): number {

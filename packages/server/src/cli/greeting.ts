@@ -8,7 +8,9 @@ import type { System } from "../runtime/system.ts";
 import { type IssuedToken, issueToken } from "../ingest/sessions/opaque-tokens.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
+import { issueSignInLink } from "../access/identity/sign-in-link.ts";
 import { issueAdminToken, revokeInitialTokens } from "../access/identity/admin-tokens.ts";
+import { reachOf } from "../serve/reach.ts";
 import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 
@@ -18,7 +20,7 @@ const TTL_MS = 24 * 3_600_000;
 const TOKEN_FILE = "admin-token";
 
 /** What the tokens in the message are issued with. */
-type Issuer = Pick<System, "administration" | "audit" | "clock" | "config" | "pool">;
+type Issuer = Pick<System, "administration" | "adminSessions" | "audit" | "clock" | "config" | "pool">;
 
 export interface Urls {
   readonly url?: string;
@@ -102,7 +104,20 @@ async function greetAdmin(system: Issuer, adminUrl: string, isTerminal: boolean)
   const file = tokenFile(system);
   if (!isTerminal) await writeFile(file, `${issued.token}\n`, { mode: 0o600, flag: "wx" });
   const where = isTerminal ? issued.token : `in ${file}`;
-  return [`Admin API: ${adminUrl}${BASE_PATH}`, `Admin token (all roles, until ${issued.expires_at}): ${where}`];
+  return [
+    await greetConsole(system, adminUrl, isTerminal),
+    `Admin API: ${adminUrl}${BASE_PATH}`,
+    `Admin token (all roles, until ${issued.expires_at}): ${where}`,
+  ];
+}
+
+/** A link that signs the reader in. A log gets none. */
+async function greetConsole(system: Issuer, adminUrl: string, isTerminal: boolean): Promise<string> {
+  if (reachOf(system.config) !== "loopback") return `Console: ${adminUrl}`;
+  if (!isTerminal) return `Console: ${adminUrl} (drs console link prints a link that signs you in)`;
+  const everyRole = { person: ACCOUNT, roles: ROLE_NAMES };
+  const { url, expiresAt } = await issueSignInLink(system, adminUrl, everyRole, { actor: "server", via: "server" });
+  return `Console: ${url} (signs you in once, until ${expiresAt}; another: drs console link)`;
 }
 
 async function issueForDevelopment(

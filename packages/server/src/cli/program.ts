@@ -59,6 +59,10 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       async () => (await import("./sign-in.ts")).loginCommand,
     ],
     logout: ["Sign out, and delete the stored token.", async () => (await import("./sign-in.ts")).logoutCommand],
+    console: [
+      "Links that sign people in to the pages, on loopback.",
+      async () => (await import("./console.ts")).consoleCommand,
+    ],
     session: ["Sessions of people who signed in.", async () => (await import("./session.ts")).sessionCommand],
     "admin-token": [
       "Tokens of people for the admin API, kept as hashes only.",

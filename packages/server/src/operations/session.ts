@@ -6,7 +6,6 @@ import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import { isDemo } from "../store/postgres/demo.ts";
 import { readInstallationId } from "../lifecycle/recovery/installation.ts";
-import { noCookie, SESSION_COOKIE } from "./cookies.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import type { Ports } from "./ports.ts";
@@ -36,7 +35,7 @@ export const signOut: Operation<"signOut", EndPorts> = async ({ ports, caller })
   const { session } = caller;
   if (!session) throw new OperatorError("not-found", "The caller uses an admin token, which has no session.");
   await end(ports, caller, session.id, "session.sign_out");
-  return { answer: { session_id: session.id }, headers: { "Set-Cookie": noCookie(SESSION_COOKIE) } };
+  return { answer: { session_id: session.id } };
 };
 
 export const listSessions: Operation<"listSessions", "clock" | "pool"> = async ({ ports, input }) => {

@@ -23,6 +23,7 @@ import { CloseStack } from "../runtime/close-stack.ts";
 import { recordListed } from "../access/identity/admin-tokens.ts";
 import { RoleFile } from "../access/identity/role-file.ts";
 import { openSignIn } from "./open-sign-in.ts";
+import { reachOf } from "./reach.ts";
 import { assembleEndpoint, type Endpoint } from "../runtime/endpoint.ts";
 import { createErrorLog } from "../runtime/error-log.ts";
 import { withSurfaces } from "../runtime/served-surfaces.ts";
@@ -63,7 +64,7 @@ export async function startService(system: System, logger: Logger, processes?: I
       : await assembleWithoutIngestion(system, reports);
   serving.add("endpoint", () => endpoint.close());
 
-  const { publicUrl, workerUrl, oidc } = service.admin;
+  const { workerUrl, oidc } = service.admin;
   const administers = surfaces.includes("admin");
   const works = surfaces.includes("worker");
   const roleFile =
@@ -87,7 +88,7 @@ export async function startService(system: System, logger: Logger, processes?: I
         ...(works && { calls: new WorkerCalls(system) }),
         workerUrl,
         roleFile,
-        origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
+        reach: reachOf(system.config),
         onFalseCredential: (kind, peer) => {
           endpoint.metrics.falseCredential(kind);
           falseLog?.record({ outcome: "denied", cause: kind, peer });

@@ -10,15 +10,17 @@ import { narrowed, query, sql } from "../../store/postgres/statement.ts";
 
 /**
  * The kind of a session. A `code` authorizes no request: `drs login` exchanges it for a session of the kind `login`.
+ * Nor does a `link`: a browser on loopback exchanges it for a session of the kind `console`.
  */
-export type SessionKind = "console" | "login" | "code";
+export type SessionKind = "console" | "login" | "code" | "link";
 
 const LIFETIME_MS: Readonly<Record<SessionKind, number>> = {
   console: 10 * 3_600_000,
   login: 8 * 3_600_000,
   code: 60_000,
+  link: 600_000,
 };
-const PREFIX: Readonly<Record<SessionKind, string>> = { console: "", login: "drs_adm_", code: "" };
+const PREFIX: Readonly<Record<SessionKind, string>> = { console: "", login: "drs_adm_", code: "", link: "" };
 
 /** A person whom a sign-in has identified. */
 export interface SignedInPerson {
@@ -95,7 +97,7 @@ const FIND_SESSION = sql(
 );
 const FIND_BY_ID = sql(
   `select secret_hash, kind, ${SESSION_COLUMNS} from admin_session
-    where session_id = $1 and kind <> 'code' and ended_at is null and started_at <= $2 and expires_at > $2`,
+    where session_id = $1 and kind in ('console', 'login') and ended_at is null and started_at <= $2 and expires_at > $2`,
   ["uuid", "timestamptz"],
   { ...SESSION_TYPES, secret_hash: "bytea", kind: narrowed<"console" | "login">("text") },
 );
@@ -105,11 +107,11 @@ const RECORD_USE = sql(
     (select session_id from admin_session where session_id = $1 for no key update skip locked)`,
   ["uuid", "timestamptz"],
 );
-const TAKE_SIGN_IN_CODE = sql(
+const TAKE_ONCE = sql(
   `with taken as (update admin_session set ended_at = $2
-      where secret_hash = $1 and kind = 'code' and ended_at is null returning *)
+      where secret_hash = $1 and kind = $3 and ended_at is null returning *)
     select ${SESSION_COLUMNS} from taken`,
-  ["bytea", "timestamptz"],
+  ["bytea", "timestamptz", "text"],
   SESSION_TYPES,
 );
 const END_SESSION = sql(
@@ -129,7 +131,7 @@ const END_WIDER_SESSIONS = sql(
 const LIST_SESSIONS = sql(
   `select session_id, kind, person, roles, ${instant("authenticated_at")}, ${instant("started_at")},
       ${instant("last_used_at")}, ${instant("expires_at")}
-    from admin_session where kind <> 'code' and ended_at is null and expires_at > $1
+    from admin_session where kind in ('console', 'login') and ended_at is null and expires_at > $1
       and (kind <> 'console' or last_used_at > $1::timestamptz - interval '30 minutes')
       and ${isAfter("admin_session.started_at", "$2", { session_id: "$3::uuid" })}
     order by admin_session.started_at desc, session_id limit $4::int4`,
@@ -281,13 +283,28 @@ export class AdminSessions {
     code: string,
     codeVerifier: string,
   ): Promise<StartedSession | undefined> {
-    const hash = hashOf(code);
-    const row = (await query(executor, TAKE_SIGN_IN_CODE, [hash, nowOf(clock)])).rows[0];
-    const signedIn = row && this.#verified(hash, "code", row);
-    if (!signedIn || Date.parse(signedIn.expiresAt) <= clock.now()) return undefined;
+    const taken = await this.#takeOnce(executor, clock, "code", code);
     // guard(false): only the command that began a login exchanges its code
-    if (row.code_challenge !== challengeOf(codeVerifier)) return undefined;
-    return this.start(executor, clock, "login", signedIn);
+    if (taken?.codeChallenge !== challengeOf(codeVerifier)) return undefined;
+    return this.start(executor, clock, "login", taken);
+  }
+
+  /**
+   * Ends the link with this code. A link is made at the moment of the sign-in, so its use counts as one.
+   * @returns who signs in by it; `undefined` if it does not exist, was used or has expired.
+   */
+  async redeemLink(executor: Executor, clock: Clock, code: string): Promise<SignedInPerson | undefined> {
+    const taken = await this.#takeOnce(executor, clock, "link", code);
+    return taken && { ...taken, authenticatedAt: nowOf(clock) };
+  }
+
+  async #takeOnce(executor: Executor, clock: Clock, kind: "code" | "link", secret: string) {
+    const hash = hashOf(secret);
+    const row = (await query(executor, TAKE_ONCE, [hash, nowOf(clock), kind])).rows[0];
+    const session = row && this.#verified(hash, kind, row);
+    // guard: a code or a link that has expired is refused
+    if (!session || Date.parse(session.expiresAt) <= clock.now()) return undefined;
+    return { ...session, codeChallenge: row.code_challenge };
   }
 
   #verified(hash: Buffer, kind: SessionKind, row: SessionRow): AdminSession | undefined {

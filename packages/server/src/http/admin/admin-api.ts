@@ -45,6 +45,8 @@ import { AdminError, adminErrorOf } from "../../operations/problem.ts";
 import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
 import type { WorkerCalls } from "../../operations/worker-calls.ts";
 import { type Rejected, type Settled, streamProgress, type Work } from "./progress.ts";
+import { noCookie, originOf, type Reach, sessionCookie } from "./cookies.ts";
+import { addLinkSignIn } from "./link-sign-in.ts";
 import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 import { type ForwardedRequest, SILENT_WITHIN_MS, WorkerLink } from "./worker-link.ts";
 
@@ -78,8 +80,8 @@ export interface AdminApiOptions {
   readonly isClearAllowed: boolean;
   /** How people sign in; absent if they can't, or not at this process. */
   readonly signIn?: SignInPorts;
-  /** The origin of the console's pages, for cookies; absent if no person can sign in. */
-  readonly origin?: string | undefined;
+  /** How browsers reach the pages; absent if no person can sign in. */
+  readonly reach?: Reach | undefined;
   /** Absent if the configuration names none. */
   readonly roleFile?: { readonly current: RoleMapping } | undefined;
   /** Called for each request whose credentials were missing or false. @param peer the source address. */
@@ -127,6 +129,7 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   app.get(`${BASE_PATH}/openapi.json`, async (_, reply) => reply.type("application/json").send(options.document));
   const { adminSessions } = await options.ports.keys();
   if (options.signIn) addSignIn(app, options.ports, adminSessions, options.signIn);
+  if (options.reach === "loopback") addLinkSignIn(app, options.ports, adminSessions);
   const admit = admission(options, adminSessions);
   const { routes = ROUTE_IDS, workerUrl } = options;
   const link = new WorkerLink(workerUrl);
@@ -143,7 +146,7 @@ function addRoute(
   id: RouteId,
   admit: (request: FastifyRequest, permission: Permission, id: RouteId) => Promise<void>,
   link: WorkerLink,
-  { calls, onError }: AdminApiOptions,
+  { calls, reach, onError }: AdminApiOptions,
 ): void {
   const route = routeOf(id);
   app.route({
@@ -159,6 +162,7 @@ function addRoute(
     handler: async (request, reply) => {
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
+      if (id === "signOut" && reach) reply.header("Set-Cookie", noCookie(sessionCookie(reach, request.raw)));
       if (route.appliedBy !== "worker") return answer(reply, route, await perform(id, { ...call, input }), onError);
       const leave = calls?.enter();
       // guard(drop): who forwards a call writes from which address it came, which the worker does not see
@@ -306,7 +310,7 @@ const NO_PROPERTIES = { type: "object", properties: {}, additionalProperties: fa
 const urlOf = ({ path }: Route): string => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
 
 /** Checks that run before the body is read. */
-function admission({ ports, origin, roleFile }: AdminApiOptions, adminSessions: AdminSessions) {
+function admission({ ports, reach, roleFile }: AdminApiOptions, adminSessions: AdminSessions) {
   const throttle = accountThrottle(REQUESTS_PER_SECOND, MAX_REQUEST_BURST, ports.monotonic);
   const failures = failureThrottle(FAILURE_RATE, FAILURE_BURST, ports.monotonic);
   const auditDenial = async (caller: Caller, id: RouteId): Promise<void> => {
@@ -324,7 +328,7 @@ function admission({ ports, origin, roleFile }: AdminApiOptions, adminSessions: 
   return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
     const { raw } = request;
     const { pool, clock } = ports;
-    const authentication = { pool, clock, adminSessions, origin, mapping: roleFile?.current };
+    const authentication = { pool, clock, adminSessions, reach, mapping: roleFile?.current };
     const peer = peerOf(raw);
     // A valid credential passes, because other people at its address can't keep it from the limit.
     const authenticated = await authenticate(authentication, raw).catch((error: unknown) => {
@@ -366,11 +370,11 @@ const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial
 
 function requireSafeChannel(
   { raw, routeOptions }: FastifyRequest,
-  { isClearAllowed, origin }: Pick<AdminApiOptions, "isClearAllowed" | "origin">,
+  { isClearAllowed, reach }: Pick<AdminApiOptions, "isClearAllowed" | "reach">,
 ): void {
   if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
   // guard(false): a page of another origin changes nothing
-  if (isCrossSite(raw, origin) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
+  if (isCrossSite(raw, reach) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
     throw new AdminError("cross-site");
   }
 }
@@ -379,12 +383,12 @@ function requireSafeChannel(
  * Whether a page of another origin sent the request, by `Sec-Fetch-Site`, or by `Origin` if the browser does not send
  * that header. Programs send neither.
  */
-function isCrossSite({ headers }: IncomingMessage, console: string | undefined): boolean {
-  const site = headers["sec-fetch-site"];
+function isCrossSite(request: IncomingMessage, reach: Reach | undefined): boolean {
+  const site = request.headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
-  const { origin, host } = headers;
+  const { origin, host } = request.headers;
   // A forwarded request has the origin of the console and the host of the worker.
-  return origin !== undefined && origin !== console && URL.parse(origin)?.host !== host;
+  return origin !== undefined && !(reach && origin === originOf(reach, request)) && URL.parse(origin)?.host !== host;
 }
 
 /** Answers other methods on the paths of routes with 405, instead of 404. */

@@ -43,8 +43,14 @@ export interface TokenOptions {
 
 const TTL_MS = 3_600_000;
 
-/** @param signIn returns the parts for the sign-in of people, for a listener at this URL. */
-export function useAdminListener(system: () => System, signIn?: (url: string) => SignInPorts): AdminScene {
+/**
+ * @param signIn returns the parts for the sign-in of people at an identity provider, for a listener at this URL;
+ * `loopback`: people sign in by a link.
+ */
+export function useAdminListener(
+  system: () => System,
+  signIn?: "loopback" | ((url: string) => SignInPorts),
+): AdminScene {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const connections = new CloseStack(onError);
@@ -79,7 +85,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
       isClearAllowed: true,
       onFalseCredential: (cause, peer) => falseLog.record({ outcome: "denied", cause, peer }),
       onError,
-      ...signedIn(signIn?.(url)),
+      ...(signIn === "loopback" ? { reach: signIn } : signedIn(signIn?.(url))),
     });
   });
   afterAll(async () => {
@@ -112,5 +118,4 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
   };
 }
 
-const signedIn = (signIn: SignInPorts | undefined) =>
-  signIn && { signIn, origin: signIn.origin, roleFile: signIn.roleFile };
+const signedIn = (signIn: SignInPorts | undefined) => signIn && { signIn, reach: signIn, roleFile: signIn.roleFile };

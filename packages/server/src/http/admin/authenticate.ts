@@ -7,15 +7,15 @@ import type { FalseCredential } from "../../access/identity/false-credentials.ts
 import { findHolder, hasTokenForm } from "../../access/identity/admin-tokens.ts";
 import { areTokenPeopleGiven, isSessionGiven, type RoleMapping } from "../../access/identity/role-mapping.ts";
 import { type Caller, originOfSession, originOfToken } from "../../access/identity/caller.ts";
-import { cookiesOf, SESSION_COOKIE } from "../../operations/cookies.ts";
 import { AdminError } from "../../operations/problem.ts";
+import { cookiesOf, originOf, type Reach, sessionCookie } from "./cookies.ts";
 
 export interface Authentication {
   readonly pool: Executor;
   readonly clock: Clock;
   readonly adminSessions: AdminSessions;
-  /** The origin of the console's pages. It is absent if no person can sign in, and then no cookie is a credential. */
-  readonly origin?: string | undefined;
+  /** How browsers reach the pages. It is absent if no person can sign in, and then no cookie is a credential. */
+  readonly reach?: Reach | undefined;
   /** What the role file gives now; absent if there is none. */
   readonly mapping?: RoleMapping | undefined;
 }
@@ -27,7 +27,8 @@ const INVALID_TOKEN_HEADER = { "WWW-Authenticate": 'Bearer error="invalid_token"
 /** @throws AdminError credentials-missing, credentials-invalid, cross-site. @throws Unavailable */
 export async function authenticate(authentication: Authentication, request: IncomingMessage): Promise<Caller> {
   const authorizations = authorizationsOf(request);
-  const cookies = authentication.origin === undefined ? [] : cookiesOf(request, SESSION_COOKIE);
+  const { reach } = authentication;
+  const cookies = reach === undefined ? [] : cookiesOf(request, sessionCookie(reach, request));
   const count = authorizations.length + cookies.length;
   if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER, credential: "missing" });
   // guard(drop): a request with two credentials is refused
@@ -62,12 +63,12 @@ function callerOfHolder({
 }
 
 async function callerOfCookie(
-  { pool, clock, adminSessions, origin, mapping }: Authentication,
+  { pool, clock, adminSessions, reach, mapping }: Authentication,
   cookie: string,
   request: IncomingMessage,
 ) {
   // guard(drop): no page of another site acts by a browser's cookie
-  if (!isSafe(request) && !isFromConsole(request, origin)) throw new AdminError("cross-site");
+  if (!isSafe(request) && !isFromConsole(request, reach)) throw new AdminError("cross-site");
   return callerOfSession(mapping, await adminSessions.find(pool, clock, "console", cookie), "console");
 }
 
@@ -92,9 +93,10 @@ const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || met
  * Whether a page of the console sent the request, by `Sec-Fetch-Site` or `Origin`, which no page can set. A cookie does
  * not prove it, because browsers also add cookies to requests from other pages.
  */
-export function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
-  const site = headers["sec-fetch-site"];
-  return site === undefined ? headers.origin === origin : site === "same-origin";
+export function isFromConsole(request: IncomingMessage, reach: Reach | undefined): boolean {
+  const { origin, "sec-fetch-site": site } = request.headers;
+  if (site !== undefined) return site === "same-origin";
+  return reach !== undefined && origin === originOf(reach, request);
 }
 
 /** The values of all `Authorization` lines, because Node's `headers` has only the first of several. */

@@ -9,7 +9,6 @@ import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../../e2e/support/use-folder.ts";
 import { listAudit } from "../../audit/audit.ts";
-import { SESSION_COOKIE } from "../../operations/cookies.ts";
 import { portsOf } from "../../operations/ports.ts";
 import { WorkerCalls } from "../../operations/worker-calls.ts";
 import { LOCKS } from "../../store/postgres/locks.ts";
@@ -41,7 +40,7 @@ async function listenOn(server: Server | ReturnType<typeof createTcpServer>): Pr
 const startRelay = (workerUrl?: string, errors?: unknown[]): Promise<string> => startApi({ workerUrl }, errors);
 
 async function startApi(
-  options: Pick<Parameters<typeof createAdminApi>[0], "workerUrl" | "calls" | "origin">,
+  options: Pick<Parameters<typeof createAdminApi>[0], "workerUrl" | "calls" | "reach">,
   errors: unknown[] = [],
 ): Promise<string> {
   const api = await createAdminApi({
@@ -228,15 +227,15 @@ describe("the cookie of a session, at the worker and at a process that forwards"
   let urls: Readonly<Record<"worker" | "relay", string>>;
 
   beforeAll(async () => {
-    const worker = await startApi({ calls: new WorkerCalls(scene.system), origin });
-    urls = { worker, relay: await startApi({ workerUrl: worker, origin }) };
+    const worker = await startApi({ calls: new WorkerCalls(scene.system), reach: { origin } });
+    urls = { worker, relay: await startApi({ workerUrl: worker, reach: { origin } }) };
   });
 
   async function cookie(minutesAgo: number): Promise<string> {
     const { adminSessions, pool, clock } = scene.system;
     const authenticatedAt = new Date(clock.now() - minutesAgo * 60_000).toISOString();
     const person = { person: "ann", identity: "i", roles: ["operator"], grants: [], authenticatedAt } as const;
-    return `${SESSION_COOKIE}=${(await adminSessions.start(pool, clock, "console", person)).secret}`;
+    return `__Host-drs-session=${(await adminSessions.start(pool, clock, "console", person)).secret}`;
   }
   const send = (url: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
     fetch(url, { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: "{}" });

@@ -4,7 +4,6 @@ import { Browser, type Page } from "../../../../../e2e/support/browser.ts";
 import { advanceClock } from "../../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { listAudit } from "../../audit/audit.ts";
-import { SESSION_COOKIE } from "../../operations/cookies.ts";
 import { useSignIn } from "./sign-in-scene.fixture.ts";
 
 const MINUTE_MS = 60_000;
@@ -18,6 +17,7 @@ const isCallback = (url: string): boolean => url.includes("/sign-in/callback");
 const at = (path: string): string => `${listener.url}/admin/v1${path}`;
 const session = async (browser: Browser) => JSON.parse((await browser.request(at("/session"))).text) as object;
 const status = async (browser: Browser, init?: RequestInit) => (await browser.request(at("/session"), init)).status;
+const SESSION_COOKIE = "__Host-drs-session";
 const secretOf = (browser: Browser): string => browser.jar(listener.url).get(SESSION_COOKIE) ?? "";
 const post = (browser: Browser, path: string, headers: Record<string, string>, body?: string) =>
   browser.request(at(path), { method: "POST", headers, ...(body !== undefined && { body }) });

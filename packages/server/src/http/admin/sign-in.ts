@@ -8,12 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeAudit } from "../../audit/audit.ts";
 import { sourceOf } from "../../base/identifiers/source-address.ts";
-import {
-  type AdminSessions,
-  endSession,
-  endWiderSessions,
-  type SignedInPerson,
-} from "../../access/identity/admin-sessions.ts";
+import { type AdminSessions, endWiderSessions, type SignedInPerson } from "../../access/identity/admin-sessions.ts";
 import { actorPrefixOf } from "../../access/identity/caller.ts";
 import type { IdentityProvider, SignedIn } from "../../access/identity/identity-provider.ts";
 import {
@@ -33,10 +28,11 @@ import {
 } from "../../access/identity/sign-in-attempts.ts";
 import { type FailureThrottle, failureThrottle } from "../../ingest/throttle.ts";
 import { inTransaction } from "../../store/postgres/database.ts";
-import { cookieOf, cookiesOf, noCookie, SESSION_COOKIE, SIGN_IN_COOKIE } from "../../operations/cookies.ts";
 import type { Ports } from "../../operations/ports.ts";
 import { AdminError } from "../../operations/problem.ts";
 import { isFromConsole } from "./authenticate.ts";
+import { cookieOf, cookiesOf, noCookie, sessionCookie, SIGN_IN_COOKIE } from "./cookies.ts";
+import { SIGN_IN_OPERATION, startConsoleSession } from "./console-session.ts";
 import { localPath, loopbackUri } from "./redirects.ts";
 
 /** The parts that the sign-in of people needs. */
@@ -128,7 +124,7 @@ export function addSignIn(
     forms.addContentTypeParser(FORM_TYPE, { parseAs: "string", bodyLimit: 1 }, async () => undefined);
     forms.post(CLI_SIGN_IN_PATH, { ...limited, schema: cliSchema }, async ({ raw, query }, reply) => {
       // guard: only the button of the page signs a person in for a command, and no link of any site
-      if (!isFromConsole(raw, signIn.origin)) throw new AdminError("cross-site");
+      if (!isFromConsole(raw, signIn)) throw new AdminError("cross-site");
       const { redirect_uri, state, code_challenge: codeChallenge, max_age: maxAge = null } = query as CliQuery;
       const destination = { kind: "login", redirectUri: loopbackUri(redirect_uri), state, codeChallenge } as const;
       return begin(ports, signIn, { destination, maxAge }, reply);
@@ -178,7 +174,7 @@ async function finish(ports: SignInParts, signIn: SignInPorts, request: Incoming
   const source = sourceOfRequest(request);
   const person = await mapPerson(ports, signIn, signedIn, source);
   return attempt.destination.kind === "console"
-    ? openConsole({ ...ports, source }, person, attempt.destination.path, cookiesOf(request, SESSION_COOKIE), reply)
+    ? openConsole({ ...ports, source }, signIn, person, attempt.destination.path, request, reply)
     : answerCommand(ports, person, attempt.destination, reply);
 }
 
@@ -223,39 +219,17 @@ async function mapPerson(
   throw new AdminError("sign-in-refused", { detail: mapped.advice });
 }
 
-const SIGN_IN_OPERATION = "session.sign_in";
-
-/** Starts a session with a new id, and ends earlier sessions of the browser. */
 async function openConsole(
-  { pool, clock, keys, adminSessions, source }: SignInParts & { readonly source: string },
+  ports: SignInParts & { readonly source: string },
+  signIn: SignInPorts,
   person: SignedInPerson,
   path: string,
-  earlier: readonly string[],
+  request: IncomingMessage,
   reply: FastifyReply,
 ) {
-  const { audit } = await keys();
-  const session = await inTransaction(pool, async (transaction) => {
-    for (const secret of earlier) {
-      const found = await adminSessions.find(transaction, clock, "console", secret);
-      if (found) await endSession(transaction, clock, found.sessionId);
-    }
-    const started = await adminSessions.start(transaction, clock, "console", person);
-    const actor = `${actorPrefixOf(person.person)}console session ${started.sessionId})`;
-    const entry = {
-      actor,
-      via: "console",
-      roles: person.roles,
-      source,
-      operation: SIGN_IN_OPERATION,
-      outcome: "done",
-    } as const;
-    await writeAudit(transaction, audit, entry);
-    return started;
-  });
-  return reply
-    .header("Set-Cookie", cookieOf(SESSION_COOKIE, session.secret))
-    .type("text/html; charset=utf-8")
-    .send(pageWithLink(path));
+  const cookie = sessionCookie(signIn, request);
+  const { secret } = await startConsoleSession(ports, person, cookiesOf(request, cookie));
+  return reply.header("Set-Cookie", cookieOf(cookie, secret)).type("text/html; charset=utf-8").send(pageWithLink(path));
 }
 
 /**

@@ -734,13 +734,13 @@ create table listed_person (
   person text primary key
 );
 
--- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a
--- key that the database does not hold: a stolen serving login can't write a session that servers accept. A row is kept
+-- Sessions of people who signed in, codes that `drs login` exchanges for one, and links that a browser exchanges for one
+-- on loopback, as hashes. The MAC is made under a key that the database does not hold: a stolen serving login can't write a session that servers accept. A row is kept
 -- until it has expired: if it were deleted and inserted again, a session that had ended would be active again.
 create table admin_session (
   secret_hash bytea primary key,
   session_id uuid not null unique,
-  kind text not null check (kind in ('console', 'login', 'code')),
+  kind text not null check (kind in ('console', 'login', 'code', 'link')),
   person text not null check (char_length(person) between 1 and 128 and person !~ '[()]'),
   -- A hash of issuer and subject.
   identity text not null,

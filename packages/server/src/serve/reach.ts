@@ -1,0 +1,11 @@
+import type { Config } from "../base/config/config.ts";
+import { isLoopback } from "../base/config/rules.ts";
+import type { Reach } from "../http/admin/cookies.ts";
+
+/** People sign in at a public address, or by a link on loopback if there is no identity provider. */
+export function reachOf({ embedded, service: { admin } }: Config): Reach | undefined {
+  if (admin.publicUrl !== undefined) return { origin: new URL(admin.publicUrl).origin };
+  const { certFile } = admin.tls;
+  // guard: a link makes a person only where one computer has both the database and the browser
+  return embedded && isLoopback(admin.host) && certFile === undefined ? "loopback" : undefined;
+}

@@ -1,6 +1,11 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command, Option } from "commander";
-import { describeFields, describeProbes, type ObservedField, type ProbeState } from "../operations/describe-event.ts";
+import {
+  describeFields,
+  describeProbes,
+  type ObservedField,
+  type ProbeState,
+} from "@device-risk-signals/contract/observations";
 import { requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";

@@ -2,7 +2,7 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { pointerOf } from "@device-risk-signals/contract";
 import { isDeepStrictEqual } from "node:util";
-import { type Json, type Pair, pairsOf } from "./walk-observations.ts";
+import { type Json, type Pair, pairsOf } from "@device-risk-signals/contract/observations/walk";
 
 export type Compared = NonNullable<Answer<"compareEvents">["fields"]>[number];
 

@@ -1,8 +1,7 @@
 /** The observations that a caller may read. */
 import type { Scope } from "@device-risk-signals/admin-api";
-import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { Field } from "@device-risk-signals/contract/catalog/declare";
 import { pointerOf } from "@device-risk-signals/contract";
+import { fieldOf } from "@device-risk-signals/contract/observations";
 
 interface RawEvent extends Record<string, unknown> {
   readonly probes?: Readonly<Record<string, { readonly data?: Record<string, unknown> }>>;
@@ -10,18 +9,6 @@ interface RawEvent extends Record<string, unknown> {
 
 /** Members of a raw event that the contract describes. */
 const ENVELOPE_MEMBERS = new Set(["session_id", "client_id", "event_type", "schema_version", "collected_at", "probes"]);
-
-const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
-
-/** The catalog's declaration of a field, or of a member of an object. @param names from the probe down. */
-export function fieldOf(probe: string, ...names: readonly string[]): Field | undefined {
-  let [field, fields]: [Field | undefined, Field["fields"]] = [undefined, catalog.get(probe)];
-  for (const name of names) {
-    field = fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
-    fields = field?.fields;
-  }
-  return field;
-}
 
 /** Whether a field is of high sensitivity, or unknown to the catalog. @param path names from the probe down. */
 export function isSensitive([probe = "", name = ""]: readonly string[]): boolean {

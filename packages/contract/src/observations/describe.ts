@@ -1,10 +1,9 @@
 /** Describes the observations of an event: the state of each probe, and each observed field with its facts. */
-import { pointerOf } from "@device-risk-signals/contract";
-import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
-import { whyNotObserved } from "@device-risk-signals/contract/catalog/not-observed";
-import { fieldOf } from "./sensitive-fields.ts";
-import { isObject, type Json, outcomeOf, pairsOf, probesOf, sideOf } from "./walk-observations.ts";
+import { CATALOG } from "../catalog/catalog.ts";
+import type { Field, Sensitivity, Unit } from "../catalog/declare.ts";
+import { whyNotObserved } from "../catalog/not-observed.ts";
+import { pointerOf } from "../pointer.ts";
+import { isObject, type Json, outcomeOf, pairsOf, probesOf, sideOf } from "./walk.ts";
 
 export interface ProbeState {
   readonly probe: string;
@@ -49,6 +48,16 @@ export function* describeFields(event: Json, platform: string): Generator<Observ
 }
 
 const probes = new Map(CATALOG.map((probe) => [probe.id, probe]));
+
+/** The catalog's declaration of a field, or of a member of an object. @param names from the probe down. */
+export function fieldOf(probe: string, ...names: readonly string[]): Field | undefined {
+  let [field, fields]: [Field | undefined, Field["fields"]] = [undefined, probes.get(probe)?.fields];
+  for (const name of names) {
+    field = fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
+    fields = field?.fields;
+  }
+  return field;
+}
 
 function notObserved(event: Json, id: string, names: readonly string[], platform: string): string | null {
   const [probe, outcome] = [probes.get(id), outcomeOf(probesOf(event), id)];

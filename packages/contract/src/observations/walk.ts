@@ -1,7 +1,11 @@
 /** Walks through two raw events side by side. The five states of the contract stay distinct. */
-import type { Answer } from "@device-risk-signals/admin-api";
 
-export type Side = Answer<"compareEvents">["differences"][number]["left"];
+/** The state of a probe or a field in an event. A probe that gave data has the state `success`. */
+export type Side =
+  | { readonly state: "omitted" | "timeout" | "success" }
+  | { readonly state: "skipped"; readonly reason: string }
+  | { readonly state: "error"; readonly error: string }
+  | { readonly state: "observed"; readonly value: unknown };
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A path that one or both of the events have, and its state in each. */

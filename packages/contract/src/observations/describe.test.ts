@@ -1,6 +1,6 @@
-import { CATALOG } from "@device-risk-signals/contract/catalog";
+import { CATALOG } from "../catalog/catalog.ts";
 import { describe, expect, it } from "vitest";
-import { describeFields, describeProbes } from "./describe-event.ts";
+import { describeFields, describeProbes } from "./describe.ts";
 
 const eventOf = (probes: object): Record<string, unknown> => ({ session_id: "s", probes });
 const success = (data: object): object => ({ status: "success", data });

@@ -13,6 +13,14 @@ RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --
 # A new volume that is mounted at the copy of this folder gets the owner of the copy.
 RUN mkdir /erasures
 
+FROM --platform=$BUILDPLATFORM node:26-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY packages/contract packages/contract
+COPY packages/admin-api packages/admin-api
+COPY packages/console packages/console
+RUN npm ci --workspace packages/console --include-workspace-root=false && node packages/console/build.ts /app/console
+
 FROM node:26-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
@@ -23,6 +31,7 @@ COPY packages/admin-api packages/admin-api
 COPY packages/features packages/features
 COPY packages/scanner packages/scanner
 COPY packages/server packages/server
+COPY --from=console /app/console packages/server/console
 COPY deploy/vault deploy/vault
 COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures
 USER node

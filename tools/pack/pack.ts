@@ -13,10 +13,11 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildConsole } from "../../packages/console/build.ts";
 import { buildBundle } from "./bundle.ts";
 import { compile } from "./compile.ts";
 import { manifestOf, published, releaseProblem, ROOT } from "./manifest.ts";
-import { buildTree } from "./tree.ts";
+import { buildTree, CONSOLE } from "./tree.ts";
 
 const PACKAGES = {
   contract: buildTree,
@@ -75,6 +76,7 @@ async function pack(name: PackageName, staging: string): Promise<string> {
   mkdirSync(target);
   const source = join(ROOT, "packages", name);
   const members = await PACKAGES[name](source, target, manifestOf(name), join(staging, "compiled"));
+  if (name === "server") await buildConsole(join(target, CONSOLE));
   writeFileSync(join(target, "package.json"), `${JSON.stringify({ ...published(name), ...members }, undefined, 2)}\n`);
   cpSync(join(ROOT, "LICENSE"), join(target, "LICENSE"));
   const flags = ["pack", "--silent", "--pack-destination", staging];

@@ -104,6 +104,13 @@ const serverTarballs = ["contract", "admin-api", "features", "scanner", "server"
 const install = (...args: readonly string[]) =>
   run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", ...args], { cwd: app });
 
+it("the server carries its pages", async () => {
+  const pages = (await filesOf("server")).filter((file) => file.startsWith("package/console/"));
+  expect(pages).toContain("package/console/index.html");
+  for (const asset of [/app-[\w-]+\.js$/, /app-[\w-]+\.css$/])
+    expect(pages).toContainEqual(expect.stringMatching(asset));
+});
+
 it("contract and server can be installed from their tarballs, and drs runs", async () => {
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), '{"type":"module"}');

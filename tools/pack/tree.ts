@@ -2,7 +2,10 @@ import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { copyPublished, type Manifest, mapExports } from "./manifest.ts";
 
-const FILES = ["bin", "schema", "src", "README.md"];
+/** The folder in which the server finds its pages. */
+export const CONSOLE = "console";
+
+const FILES = ["bin", "schema", "src", "README.md", CONSOLE];
 
 /** Each TypeScript file becomes JavaScript with declarations at the same path. All other published files are copied. */
 export async function buildTree(source: string, target: string, manifest: Manifest, compiled: string): Promise<object> {

@@ -1,4 +1,5 @@
 /** Shapes that several routes share. Members are those of `drs … --json`. */
+import { CATEGORIES } from "./categories.ts";
 import { LIMITS } from "@device-risk-signals/contract/limits";
 import { type Static, type TProperties, type TSchema, Type } from "typebox";
 
@@ -60,14 +61,7 @@ export const dryRun = Type.Optional(
   Type.Boolean({ description: "Says what the call would do, and changes nothing.", default: false }),
 );
 
-export const CATEGORIES = [
-  "dispute",
-  "fraud-investigation",
-  "security-incident",
-  "data-subject-request",
-  "debugging",
-  "legal-order",
-] as const;
+export { CATEGORIES };
 export const category = Type.Enum([...CATEGORIES], { description: "Kind of the case." });
 /** Types of a field that a definition of a feature may read. */
 export const FIELD_TYPES = ["string", "boolean", "number", "string[]", "number[]"] as const;

@@ -10,7 +10,7 @@ import { reachOf } from "../serve/reach.ts";
 
 interface LinkOptions {
   readonly person: string;
-  readonly role: readonly Role[];
+  readonly role?: readonly Role[];
 }
 
 export function consoleCommand(context: Context): Command {
@@ -19,13 +19,13 @@ export function consoleCommand(context: Context): Command {
     .command("link")
     .description("Print a link that signs one person in, once, within ten minutes; on loopback without OpenID Connect.")
     .option("--person <name>", "who signs in, as the audit log names them", personName, "development")
-    .option("--role <role...>", `one or more of ${ROLE_NAMES.join(", ")} (default: all)`, roleList, ROLE_NAMES)
+    .option("--role <role...>", `one or more of ${ROLE_NAMES.join(", ")} (default: all)`, roleList)
     .addHelpText("after", example("drs console link", "drs console link --person j.doe --role privacy"))
     .action((options: LinkOptions) => printLink(context, options));
   return command;
 }
 
-async function printLink(context: Context, { person, role: roles }: LinkOptions): Promise<void> {
+async function printLink(context: Context, { person, role: roles = ROLE_NAMES }: LinkOptions): Promise<void> {
   const config = loadConfig(context);
   const { host, port } = config.service.admin;
   if (reachOf(config) !== "loopback") {
@@ -33,6 +33,9 @@ async function printLink(context: Context, { person, role: roles }: LinkOptions)
       "wrong-usage",
       "A link signs people in on the embedded database, on loopback and without DRS_ADMIN_PUBLIC_URL only: open the address of the admin listener and sign in there.",
     );
+  }
+  if (port === 0) {
+    throw new OperatorError("wrong-usage", "DRS_ADMIN_PORT=0 names no port: set it to the port of the running server.");
   }
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const link = await withInstallation(context, "change", (ports) =>

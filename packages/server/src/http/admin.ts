@@ -4,6 +4,7 @@ import type { Readiness } from "../base/dependencies/readiness.ts";
 import { http, https } from "../base/node-http.ts";
 import type { OnError } from "../base/ports.ts";
 import { hasOneHost, isForListener } from "./host.ts";
+import { isPageRequest, pageFor, type PageFiles } from "./pages.ts";
 import { notFound, pathOf } from "./paths.ts";
 import type { TlsFiles } from "./server.ts";
 
@@ -16,13 +17,16 @@ export interface AdminOptions {
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   /** Answers every path below `/admin/`; absent if the process does not serve the admin API. */
   readonly api?: RequestListener;
+  /** The pages of the console; absent if the process does not serve them. */
+  readonly pages?: () => Promise<PageFiles | undefined>;
   readonly tls?: TlsFiles;
 }
 
 interface AdminAnswer {
   readonly status: number;
   readonly type: string;
-  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
 }
 
 /** Milliseconds for a request to arrive in full. */
@@ -32,11 +36,13 @@ export function createAdminServer(options: AdminOptions): Server {
   const listener: RequestListener = (request, response) => {
     const refused = refusal(request, options);
     const { api } = options;
-    if (!refused && api && pathOf(request.url ?? "/").startsWith("/admin/")) return api(request, response);
-    void (refused ? Promise.resolve(refused) : answerPath(pathOf(request.url ?? "/"), options))
+    const path = pathOf(request.url ?? "/");
+    if (!refused && api && path.startsWith("/admin/")) return api(request, response);
+    const answering = refused ? Promise.resolve(refused) : answerPath(path, options, request);
+    void answering
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
-      .then(({ status, type, body }) => {
-        response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
+      .then(({ status, headers, type, body }) => {
+        response.writeHead(status, { ...headers, "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
         response.end(request.method === "HEAD" ? undefined : body);
       });
   };
@@ -55,7 +61,11 @@ function refusal(request: IncomingMessage, { hosts }: AdminOptions): AdminAnswer
   return { status: 421, type: "text/plain", body: "this host name is not in DRS_ADMIN_HOSTS\n" };
 }
 
-async function answerPath(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {
+async function answerPath(
+  path: string,
+  { readiness, metrics, pages }: AdminOptions,
+  request: IncomingMessage,
+): Promise<AdminAnswer> {
   switch (path) {
     case "/livez":
       return { status: 200, type: "text/plain", body: "ok\n" };
@@ -69,6 +79,9 @@ async function answerPath(path: string, { readiness, metrics }: AdminOptions): P
       return { status: 200, type, body: text };
     }
     default: {
+      const files = isPageRequest(request) ? await pages?.() : undefined;
+      const page = files && pageFor(files, request);
+      if (page) return page;
       const { status, headers, body } = notFound();
       return { status, type: headers["Content-Type"] ?? "text/plain", body };
     }

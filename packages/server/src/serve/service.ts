@@ -22,6 +22,7 @@ import { openAdminConnection } from "../operations/admin-connection.ts";
 import { CloseStack } from "../runtime/close-stack.ts";
 import { recordListed } from "../access/identity/admin-tokens.ts";
 import { RoleFile } from "../access/identity/role-file.ts";
+import { openPages } from "./open-pages.ts";
 import { openSignIn } from "./open-sign-in.ts";
 import { reachOf } from "./reach.ts";
 import { assembleEndpoint, type Endpoint } from "../runtime/endpoint.ts";
@@ -103,6 +104,7 @@ export async function startService(system: System, logger: Logger, processes?: I
   processes?.register(registry);
   const admin = createAdminServer({
     ...(api && { api }),
+    ...(administers && service.admin.console === "on" && { pages: openPages(logger) }),
     ...(adminTls && { tls: adminTls.files }),
     hosts: [service.admin.host, ...(service.admin.hostNames ?? []), ...(signIn ? [signIn.hostName] : [])].map((name) =>
       name.toLowerCase(),

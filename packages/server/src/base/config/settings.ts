@@ -86,6 +86,12 @@ export const SETTINGS = {
     webOrigin,
     "Address of the admin listener in browsers, such as `https://admin.example`; needed to sign in. `DRS_ADMIN_HOSTS` need not name its host.",
   ),
+  "service.admin.console": setting(
+    "DRS_CONSOLE",
+    oneOf("on", "off"),
+    "on",
+    "Whether the admin listener serves the pages of the console; the admin API has the same operations without them.",
+  ),
   "service.admin.workerUrl": optional(
     "DRS_WORKER_URL",
     webOrigin,

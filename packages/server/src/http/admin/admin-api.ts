@@ -127,6 +127,7 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
     if (isEncrypted(request.raw)) reply.header("Strict-Transport-Security", "max-age=31536000");
   });
   app.get(`${BASE_PATH}/openapi.json`, async (_, reply) => reply.type("application/json").send(options.document));
+  app.get(`${BASE_PATH}/sign-in-ways`, async () => ({ ways: waysOf(options) }));
   const { adminSessions } = await options.ports.keys();
   if (options.signIn) addSignIn(app, options.ports, adminSessions, options.signIn);
   if (options.reach === "loopback") addLinkSignIn(app, options.ports, adminSessions);
@@ -140,6 +141,12 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   await app.ready();
   return (request, response) => app.routing(request, response);
 }
+
+/** How people sign in here. Anybody may ask. */
+const waysOf = ({ signIn, reach }: AdminApiOptions): readonly string[] => [
+  ...(signIn ? ["identity-provider"] : []),
+  ...(reach === "loopback" ? ["link"] : []),
+];
 
 function addRoute(
   app: FastifyInstance,

@@ -1,0 +1,29 @@
+/** Calls of the admin API from a page. The cookie of the session is the credential; no script can read it. */
+import { AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api/client";
+import type { Answer, Input, RouteId } from "@device-risk-signals/admin-api";
+import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-query";
+
+export const client = createAdminClient({ url: location.origin });
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What a route answered is shown until the person asks again: many reads are audited.
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      retry: (failures, error) => failures < 2 && isWorthRetrying(error),
+    },
+  },
+});
+
+const isWorthRetrying = (error: Error): boolean =>
+  !(error instanceof AdminRequestError) || [429, 502, 503].includes(error.status);
+
+export const keyOf = <Id extends RouteId>(id: Id, input: Input<Id>): readonly unknown[] => [id, input];
+
+/** Reads a route once, and shows the answer of the same read again without another call. */
+export const useRead = <Id extends RouteId>(id: Id, input: Input<Id>, isEnabled = true): UseQueryResult<Answer<Id>> =>
+  useQuery({ queryKey: keyOf(id, input), queryFn: () => client.call(id, input), enabled: isEnabled });
+
+export const isSignedOut = (error: unknown): boolean => error instanceof AdminRequestError && error.status === 401;

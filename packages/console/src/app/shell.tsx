@@ -1,0 +1,135 @@
+import { ROLES } from "@device-risk-signals/admin-api/permissions";
+import { Link, Navigate, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useRef, useState } from "react";
+import { client, isSignedOut, queryClient, useRead } from "./api.ts";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { SessionProvider, useSession } from "./session.tsx";
+import { useKeys } from "./use-keys.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+
+/** What surrounds every page of a person who is signed in. */
+export function Shell() {
+  const { data, error, refetch } = useRead("readSession", {});
+  const { href } = useLocation();
+  if (isSignedOut(error)) return <Navigate to="/sign-in" search={{ return: href }} replace />;
+  if (error) return <Failure error={error} what="The session could not be read" again={() => void refetch()} />;
+  if (!data) return <Skeleton lines={3} />;
+  return (
+    <SessionProvider session={data}>
+      <div className="shell">
+        <a className="skip" href="#content">
+          Skip to the content
+        </a>
+        <Rail />
+        <div className="shell-main">
+          <SearchLine />
+          {data.is_demo && <p className="demo-bar">These are the sample data of drs demo.</p>}
+          <main id="content" className="page" tabIndex={-1}>
+            <Outlet />
+          </main>
+        </div>
+      </div>
+    </SessionProvider>
+  );
+}
+
+function Rail() {
+  const { person, roles, installation, version } = useSession();
+  return (
+    <nav className="rail" aria-label="Screens">
+      <Link to="/events" className="brand">
+        <span className="brand-mark" aria-hidden="true" />
+        Device Risk Signals
+      </Link>
+      <ul className="rail-links">
+        <li>
+          <Link to="/events" activeOptions={{ includeSearch: false }}>
+            Events
+          </Link>
+        </li>
+      </ul>
+      <div className="rail-person">
+        <p className="person">{person}</p>
+        <ul className="roles" aria-label="Your roles">
+          {roles.map((role) => (
+            <li key={role} title={ROLES[role]}>
+              {role}
+            </li>
+          ))}
+        </ul>
+        <SignOut />
+        <p className="quiet small" title={`Installation ${installation}`}>
+          Version {version}
+          <br />
+          <span className="mono">{installation.slice(0, 8)}</span>
+        </p>
+      </div>
+    </nav>
+  );
+}
+
+function SignOut() {
+  const [error, setError] = useState<unknown>();
+  const signOut = async (): Promise<void> => {
+    try {
+      await client.call("signOut", {});
+    } catch (thrown) {
+      if (!isSignedOut(thrown)) return setError(thrown);
+    }
+    // A page that the browser loads again has nothing of what this one showed.
+    queryClient.clear();
+    location.replace("/sign-in");
+  };
+  return (
+    <>
+      <button type="button" className="button quiet-button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+      {error !== undefined && <Failure error={error} what="The sign-out failed" />}
+    </>
+  );
+}
+
+const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** An event id opens the event; everything else is searched as an account, which the page can change. */
+function SearchLine() {
+  const navigate = useNavigate();
+  const input = useRef<HTMLInputElement>(null);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useKeys({ "/": () => input.current?.focus(), "?": () => setHelpOpen(true) });
+  const search = (submitted: FormEvent<HTMLFormElement>): void => {
+    submitted.preventDefault();
+    const text = input.current?.value.trim() ?? "";
+    if (text === "") return;
+    if (input.current) input.current.value = "";
+    input.current?.blur();
+    void (EVENT_ID.test(text)
+      ? navigate({ to: "/events/$eventId", params: { eventId: text.toLowerCase() } })
+      : navigate({ to: "/events", search: { account: text } }));
+  };
+  return (
+    <header className="search-line">
+      <form role="search" onSubmit={search}>
+        <label htmlFor="search" className="visually-hidden">
+          Account or event id
+        </label>
+        <input
+          id="search"
+          ref={input}
+          className="input"
+          placeholder="Account or event id"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={256}
+        />
+        <kbd aria-hidden="true">/</kbd>
+      </form>
+      <button type="button" className="button quiet-button" onClick={() => setHelpOpen(true)}>
+        Keys
+      </button>
+      {isHelpOpen && <KeysDialog close={() => setHelpOpen(false)} />}
+    </header>
+  );
+}

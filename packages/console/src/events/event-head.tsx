@@ -1,0 +1,59 @@
+import type { Event } from "@device-risk-signals/admin-api";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { span, Time } from "../ui/time.tsx";
+
+/** What the database has of an event in the clear. */
+export function EventHead({ event }: { readonly event: Event }) {
+  const skewMs = Date.parse(event.received_at) - Date.parse(event.collected_at);
+  return (
+    <dl className="facts">
+      <Fact name="Received">
+        <Time at={event.received_at} />
+      </Fact>
+      <Fact name="Collected, by the device's clock">
+        <Time at={event.collected_at} />{" "}
+        <span className="quiet">
+          ({span(skewMs)} {skewMs < 0 ? "after it was received" : "before it was received"})
+        </span>
+      </Fact>
+      <Fact name="Account">
+        <Link to="/events" search={{ account: event.account }} className="foreign">
+          {event.account}
+        </Link>
+      </Fact>
+      <Fact name="Action">
+        <Link to="/events" search={{ action_id: event.action_id }} className="foreign mono">
+          {event.action_id}
+        </Link>
+      </Fact>
+      <Fact name="Session">
+        <Link to="/events" search={{ account: event.account, session_id: event.session_id }} className="foreign mono">
+          {event.session_id}
+        </Link>
+      </Fact>
+      <Fact name="SDK and app">
+        <span className="foreign">{event.sdk_version}</span> in app version{" "}
+        <span className="foreign">{event.app_version}</span>
+      </Fact>
+      <Fact name="Purpose">
+        {event.purpose}
+        {event.held && ", kept by a legal hold"}
+        {event.restricted && ", excluded from analysis"}
+      </Fact>
+      <Fact name="Event id">
+        <span className="mono">{event.event_id}</span>
+      </Fact>
+      <Fact name="Idempotency key">
+        <span className="mono foreign">{event.idempotency_key}</span>
+      </Fact>
+    </dl>
+  );
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);

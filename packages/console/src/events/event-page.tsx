@@ -1,0 +1,119 @@
+import type { Answer, Event } from "@device-risk-signals/admin-api";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { client, queryClient, useRead } from "../app/api.ts";
+import { Forbidden, useScope, useSession } from "../app/session.tsx";
+import { useKeys } from "../app/use-keys.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { relative } from "../ui/time.tsx";
+import { CompareWith } from "./compare-with.tsx";
+import { EventHead } from "./event-head.tsx";
+import { ExactBytes } from "./exact-bytes.tsx";
+import { Observations } from "./observations.tsx";
+import { OpenCaseDialog } from "./open-case-dialog.tsx";
+import { type Case, forgetCases, nameOf, useCase } from "./use-case.tsx";
+
+export function EventPage() {
+  const { eventId } = useParams({ from: "/shell/events/$eventId" });
+  const scope = useScope("events.list");
+  const { data: event, error, refetch } = useRead("readEvent", { event_id: eventId }, scope !== undefined);
+  if (scope === undefined) return <Forbidden permission="events.list" what="An event" />;
+  if (error) return <Failure error={error} what="The event can't be shown" again={() => void refetch()} />;
+  if (!event) return <Skeleton lines={6} />;
+  return (
+    <article>
+      <header className="page-head">
+        <div>
+          <p className="crumbs">
+            <Link to="/events" search={{ account: event.account }}>
+              Events of this account
+            </Link>
+          </p>
+          <h1>
+            <bdi>{event.action_type}</bdi> on {event.platform}
+          </h1>
+        </div>
+        <CopyButton text={location.href} label="Copy link" />
+      </header>
+      <p className="note">These are observations. What blocked a customer was decided in your own system.</p>
+      <EventHead event={event} />
+      <Opened event={event} />
+    </article>
+  );
+}
+
+type Opened = Answer<"readObservations">;
+
+/** What a person opened stays in this page's memory only: another visit asks again, and is audited again. */
+const openedKey = (event: Event): readonly unknown[] => ["opened", event.event_id];
+
+function Opened({ event }: { readonly event: Event }) {
+  const scope = useScope("events.observations");
+  const { person } = useSession();
+  const known = useCase(person, [event], scope !== undefined);
+  const { data: opened } = useQuery<Opened>({ queryKey: openedKey(event), enabled: false });
+  const [isAsking, setAsking] = useState(false);
+  const [isOpening, setOpening] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const open = async ({ case_id }: Case): Promise<void> => {
+    setAsking(false);
+    setOpening(true);
+    setError(undefined);
+    try {
+      queryClient.setQueryData(
+        openedKey(event),
+        await client.call("readObservations", { event_id: event.event_id, case_id }),
+      );
+    } catch (thrown) {
+      setError(thrown);
+      await forgetCases();
+    }
+    setOpening(false);
+  };
+  const ask = (): void => (known ? void open(known) : setAsking(true));
+  const canOpen = scope !== undefined && !opened && !isOpening;
+  useKeys(canOpen ? { o: ask } : {});
+  if (scope === undefined) {
+    return <Forbidden permission="events.observations" what="Opening what the device reported" />;
+  }
+  return (
+    <section aria-labelledby="observations">
+      <header className="section-head">
+        <h2 id="observations">What the device reported</h2>
+        {known && (
+          <span className="quiet">
+            under case <bdi>{nameOf(known)}</bdi>, which ends {relative(known.expires_at)}
+          </span>
+        )}
+      </header>
+      {error !== undefined && <Failure error={error} what="The observations were not opened" />}
+      {isOpening && <Skeleton lines={6} />}
+      {canOpen && (
+        <div className="closed">
+          <p>The observations are sealed. Opening them writes your name and the case to the audit log.</p>
+          <button type="button" className="button primary" onClick={ask}>
+            Open the observations
+          </button>
+        </div>
+      )}
+      {isAsking && (
+        <OpenCaseDialog
+          event={event}
+          isForAccount={false}
+          close={() => setAsking(false)}
+          opened={(one) => void open(one)}
+        />
+      )}
+      {opened && (
+        <>
+          <CompareWith event={event} />
+          <Observations opened={opened} />
+          {known && <ExactBytes event={event} under={known} />}
+        </>
+      )}
+    </section>
+  );
+}

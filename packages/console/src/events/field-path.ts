@@ -1,0 +1,20 @@
+/** Names of probes and fields, from the JSON Pointers with which the API names them. */
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Probe } from "@device-risk-signals/contract/catalog/declare";
+
+export const PROBES: ReadonlyMap<string, Probe> = new Map(CATALOG.map((probe) => [probe.id, probe]));
+
+/** The title of a probe, or the id of one that the catalog does not know. */
+export const titleOf = (id: string): string => PROBES.get(id)?.title ?? id;
+
+const unescaped = (name: string): string => name.replaceAll("~1", "/").replaceAll("~0", "~");
+
+/** The probe of a pointer such as `/probes/fonts/data/fontsDigest`; empty for a member of the event itself. */
+export const probeOf = (path: string): string =>
+  path.startsWith("/probes/") ? unescaped(path.split("/")[2] ?? "") : "";
+
+/** The names below `data`, or of a member of the event itself. */
+export function fieldNameOf(path: string): string {
+  const names = path.split("/").slice(1).map(unescaped);
+  return (names[0] === "probes" ? names.slice(3) : names).join(".");
+}

@@ -1,0 +1,179 @@
+import type { Answer } from "@device-risk-signals/admin-api";
+import {
+  describeFields,
+  describeProbes,
+  type ObservedField,
+  type ProbeState,
+} from "@device-risk-signals/contract/observations";
+import { useMemo, useState } from "react";
+import { fieldNameOf, probeOf, PROBES, titleOf } from "./field-path.ts";
+import { Outcome, OUTCOMES } from "./outcome.tsx";
+import { Value, visible } from "./value.tsx";
+
+const anchorOf = (index: number): string => `probe-${index}`;
+
+/** The strip of outcomes, then each probe with its fields in the catalog's order. */
+export function Observations({ opened }: { readonly opened: Answer<"readObservations"> }) {
+  const { event, withheld, audit_entry } = opened;
+  const { probes, fields } = useMemo(() => {
+    const raw = opened.observations as Readonly<Record<string, unknown>>;
+    const all = [...describeFields(raw, event.platform)];
+    const ofProbe = Map.groupBy(all, ({ path }) => probeOf(path));
+    return { probes: describeProbes(raw), fields: ofProbe };
+  }, [opened, event]);
+  return (
+    <>
+      <Strip probes={probes} />
+      {withheld.length > 0 && (
+        <p className="note">
+          {withheld.length} {withheld.length === 1 ? "field is" : "fields are"} not shown: your roles read fields of low
+          and medium sensitivity.
+        </p>
+      )}
+      {probes.map((probe, index) => (
+        <ProbeSection key={probe.probe} probe={probe} id={anchorOf(index)} fields={fields.get(probe.probe) ?? []} />
+      ))}
+      <Envelope fields={fields.get("") ?? []} />
+      <p className="quiet small">
+        Audit entry <span className="mono">{audit_entry}</span>
+      </p>
+    </>
+  );
+}
+
+function Strip({ probes }: { readonly probes: readonly ProbeState[] }) {
+  const counts = Object.entries(Object.groupBy(probes, ({ state }) => state));
+  return (
+    <figure className="strip">
+      <ol>
+        {probes.map(({ probe, state, reason }, index) => (
+          <li key={probe}>
+            <a
+              href={`#${anchorOf(index)}`}
+              className={`cell outcome-${state}`}
+              title={`${titleOf(probe)}: ${OUTCOMES[state].word}${reason === null ? "" : `, ${reason}`}`}
+            >
+              <span aria-hidden="true">{OUTCOMES[state].mark}</span>
+              <span className="visually-hidden">
+                {titleOf(probe)}: {OUTCOMES[state].word}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ol>
+      <figcaption>
+        {counts.map(([state, list]) => (
+          <span key={state} title={OUTCOMES[state as ProbeState["state"]].what}>
+            <Outcome state={state as ProbeState["state"]} /> <span className="numbers quiet">{list.length}</span>
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+interface ProbeProps {
+  readonly probe: ProbeState;
+  readonly id: string;
+  readonly fields: readonly ObservedField[];
+}
+
+function ProbeSection({ probe: { probe, state, reason }, id, fields }: ProbeProps) {
+  const [showsAbsent, setShowsAbsent] = useState(false);
+  const declared = PROBES.get(probe);
+  // A probe that gave no data has no fields to tell apart.
+  const has = new Set(fields.map(({ path }) => fieldNameOf(path).split(".")[0]));
+  const absent =
+    state === "observed" && declared ? Object.entries(declared.fields).filter(([name]) => !has.has(name)) : [];
+  return (
+    <section className="probe" id={id}>
+      <header>
+        <h3>
+          <bdi>{visible(titleOf(probe))}</bdi>
+        </h3>
+        <Outcome state={state} reason={reason} />
+        {!declared && <span className="quiet">The catalog does not know this probe.</span>}
+      </header>
+      {fields.length > 0 && (
+        <table className="table fields-table">
+          <thead className="visually-hidden">
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Value</th>
+              <th scope="col">Meaning</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((field) => (
+              <FieldRow key={field.path} field={field} />
+            ))}
+            {showsAbsent &&
+              absent.map(([name, { meaning }]) => (
+                <tr key={name} className="absent">
+                  <th scope="row" className="mono">
+                    {name}
+                  </th>
+                  <td>
+                    <Outcome state="omitted" />
+                  </td>
+                  <td className="quiet">{meaning}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      )}
+      {absent.length > 0 && (
+        <button type="button" className="button quiet-button" onClick={() => setShowsAbsent(!showsAbsent)}>
+          {showsAbsent ? "Hide" : "Show"} {absent.length} {absent.length === 1 ? "field" : "fields"} that this event
+          omits
+        </button>
+      )}
+    </section>
+  );
+}
+
+function FieldRow({ field }: { readonly field: ObservedField }) {
+  const { path, value, unit, sensitivity, meaning, not_observed: why } = field;
+  return (
+    <tr>
+      <th scope="row" className="mono foreign">
+        {visible(fieldNameOf(path))}
+      </th>
+      <td>
+        <Value value={value} />
+        {unit !== null && unit !== "none" && <span className="quiet"> {unit}</span>}
+        {why !== null && <span className="tag">no observation: {why}</span>}
+      </td>
+      <td className="quiet">
+        {meaning ?? "The catalog does not know this field: its meaning and its sensitivity are not reviewed."}
+        {sensitivity !== null && sensitivity !== "low" && <span className="tag">{sensitivity} sensitivity</span>}
+      </td>
+    </tr>
+  );
+}
+
+/** Members of the event that belong to no probe. */
+function Envelope({ fields }: { readonly fields: readonly ObservedField[] }) {
+  if (fields.length === 0) return null;
+  return (
+    <section className="probe">
+      <header>
+        <h3>The event itself</h3>
+      </header>
+      <table className="table fields-table">
+        <tbody>
+          {fields.map(({ path, value }) => (
+            <tr key={path}>
+              <th scope="row" className="mono foreign">
+                {visible(fieldNameOf(path))}
+              </th>
+              <td colSpan={2}>
+                <Value value={value} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,248 @@
+import type { Answer, Event } from "@device-risk-signals/admin-api";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { client } from "../app/api.ts";
+import { Forbidden, useScope } from "../app/session.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { Time } from "../ui/time.tsx";
+import { type Filter, FILTER_NAMES, FILTERS, inputOf, rangesOf, type Search } from "./search.ts";
+
+const PAGE = 50;
+
+export function SearchPage() {
+  const scope = useScope("events.list");
+  const search = useSearch({ from: "/shell/events" });
+  if (scope === undefined) return <Forbidden permission="events.list" what="The list of events" />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>Events</h1>
+        <CopyButton text={location.href} label="Copy link" />
+      </header>
+      <Filters search={search} />
+      {scope === "pseudonyms" && <p className="note">Accounts, actions and sessions are shown as pseudonyms.</p>}
+      <Results search={search} />
+    </>
+  );
+}
+
+function Filters({ search }: { readonly search: Search }) {
+  const navigate = useNavigate({ from: "/events" });
+  const change = (changes: Search): void =>
+    void navigate({ search: (before: Search) => ({ ...before, ...changes }), replace: true });
+  const ranges = rangesOf(new Date());
+  const chosen = FILTER_NAMES.filter((name) => search[name] !== undefined);
+  return (
+    <section className="filters" aria-label="Filters">
+      <AddFilter add={(name, value) => change({ [name]: value })} />
+      <div className="segments" role="group" aria-label="Received">
+        {ranges.map(({ name, from, to }) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={search.from === from && search.to === to}
+            onClick={() => change({ from: from as string, to: to as string })}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      {chosen.length > 0 && (
+        <ul className="chips" aria-label="Chosen filters">
+          {chosen.map((name) => (
+            <li key={name} className="chip">
+              <span className="quiet">{FILTERS[name]}</span>{" "}
+              {name === "from" || name === "to" ? (
+                <Time at={search[name] ?? ""} isShort />
+              ) : (
+                <bdi className="mono">{search[name]}</bdi>
+              )}
+              <button
+                type="button"
+                aria-label={`Remove ${FILTERS[name]}`}
+                onClick={() => change({ [name]: undefined as never })}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+          <li>
+            <Link to="/events" className="quiet">
+              Clear
+            </Link>
+          </li>
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const ADDED = FILTER_NAMES.filter((name) => name !== "from" && name !== "to");
+
+function AddFilter({ add }: { readonly add: (name: Filter, value: string) => void }) {
+  const [name, setName] = useState<Filter>("account");
+  const submit = (submitted: FormEvent<HTMLFormElement>): void => {
+    submitted.preventDefault();
+    const field = submitted.currentTarget.elements.namedItem("value") as HTMLInputElement;
+    if (field.value.trim() !== "") add(name, field.value.trim());
+    field.value = "";
+  };
+  return (
+    <form className="add-filter" onSubmit={submit}>
+      <select
+        className="input"
+        aria-label="Filter by"
+        value={name}
+        onChange={(changed) => setName(changed.target.value as Filter)}
+      >
+        {ADDED.map((one) => (
+          <option key={one} value={one}>
+            {FILTERS[one]}
+          </option>
+        ))}
+      </select>
+      <input name="value" className="input" aria-label="Value" maxLength={256} autoComplete="off" spellCheck={false} />
+      <button type="submit" className="button">
+        Filter
+      </button>
+    </form>
+  );
+}
+
+function Results({ search }: { readonly search: Search }) {
+  const list = useInfiniteQuery({
+    queryKey: ["listEvents", search],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: after }) =>
+      client.call("listEvents", { ...inputOf(search), limit: PAGE, ...(after !== undefined && { after }) }),
+    getNextPageParam: ({ next }: Answer<"listEvents">) => next ?? undefined,
+  });
+  if (list.isPending) return <Skeleton lines={8} />;
+  const pages = list.data?.pages ?? [];
+  const events = pages.flatMap((page) => page.events);
+  const until = pages.at(-1)?.searched_until ?? null;
+  return (
+    <>
+      {events.length > 0 && <EventTable events={events} search={search} />}
+      {list.error && (
+        <Failure
+          error={list.error}
+          what={events.length > 0 ? "Older events could not be read" : "The events could not be read"}
+          again={() => void (events.length > 0 ? list.fetchNextPage() : list.refetch())}
+        />
+      )}
+      {!list.error && events.length === 0 && until === null && <NoEvents search={search} />}
+      <footer className="list-foot">
+        {until !== null && (
+          <p>
+            Searched back to <Time at={until} />: no index has these filters. Go on, or add an account or a time.
+          </p>
+        )}
+        {list.hasNextPage && (
+          <button
+            type="button"
+            className="button"
+            disabled={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            {until === null ? "Older events" : "Go on"}
+          </button>
+        )}
+        {events.length > 0 && !list.hasNextPage && <p className="quiet">These are all events of these filters.</p>}
+      </footer>
+    </>
+  );
+}
+
+function NoEvents({ search }: { readonly search: Search }) {
+  const { account } = search;
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <div className="empty">
+      <h2>{isFiltered ? "No event has these filters" : "No events yet"}</h2>
+      {account !== undefined && (
+        <p>
+          Perhaps it is no account:{" "}
+          <Link to="/events" search={{ action_id: account }}>
+            search it as an action id
+          </Link>
+          .
+        </p>
+      )}
+      <p className="quiet">
+        {isFiltered
+          ? "An event that expired, or that was erased or excluded from analysis, is not in this list."
+          : "An event appears here as soon as the endpoint has stored it. The server's start prints a request to try."}
+      </p>
+    </div>
+  );
+}
+
+function EventTable({ events, search }: { readonly events: readonly Event[]; readonly search: Search }) {
+  return (
+    <div className="table-scroll" tabIndex={0} role="region" aria-label="Events, newest first">
+      <table className="table events-table">
+        <thead>
+          <tr>
+            <th scope="col">Received, UTC</th>
+            <th scope="col">Account</th>
+            <th scope="col">Action</th>
+            <th scope="col">Platform</th>
+            <th scope="col">SDK</th>
+            <th scope="col">App</th>
+            <th scope="col">Purpose</th>
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <tr key={event.event_id}>
+              <td>
+                <Link to="/events/$eventId" params={{ eventId: event.event_id }} className="row-link">
+                  <Time at={event.received_at} isShort />
+                </Link>
+              </td>
+              <Cell name="account" event={event} search={search} />
+              <Cell name="action_type" event={event} search={search} />
+              <Cell name="platform" event={event} search={search} />
+              <Cell name="sdk_version" event={event} search={search} />
+              <td className="foreign">{event.app_version}</td>
+              <Cell name="purpose" event={event} search={search} />
+              <td>{stateOf(event)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const stateOf = ({ held, restricted }: Event): string =>
+  [held ? "on hold" : "", restricted ? "excluded from analysis" : ""].filter(Boolean).join(", ");
+
+interface CellProps {
+  readonly name: "account" | "action_type" | "platform" | "sdk_version" | "purpose";
+  readonly event: Event;
+  readonly search: Search;
+}
+
+/** A value that filters the list by itself. */
+function Cell({ name, event, search }: CellProps) {
+  const value = event[name];
+  if (search[name] === value) return <td className="foreign">{value}</td>;
+  return (
+    <td>
+      <Link
+        to="/events"
+        search={{ ...search, [name]: value }}
+        className="cell-filter foreign"
+        title={`Only ${FILTERS[name].toLowerCase()} ${value}`}
+      >
+        {value}
+      </Link>
+    </td>
+  );
+}

@@ -1,0 +1,100 @@
+import { BASE_PATH } from "@device-risk-signals/admin-api/route";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { queryClient } from "../app/api.ts";
+
+/** The code of a link, which the address loses at once, so that no history has it. */
+function takeCode(): string | undefined {
+  const code = location.hash.slice(1);
+  if (code === "") return undefined;
+  history.replaceState(history.state, "", `${location.pathname}${location.search}`);
+  return code;
+}
+
+type Ways = readonly ("identity-provider" | "link")[];
+
+const readWays = async (): Promise<Ways> =>
+  ((await (await fetch(`${BASE_PATH}/sign-in-ways`)).json()) as { readonly ways: Ways }).ways;
+
+/** @returns why the code was refused; `undefined` if it signed the person in. */
+async function redeem(code: string): Promise<string | undefined> {
+  const response = await fetch(`${BASE_PATH}/link-sign-in`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  return response.ok ? undefined : ((await response.json()) as { readonly detail: string }).detail;
+}
+
+const UNREACHABLE = "The server can't be reached.";
+
+// React renders a page twice in development, and the code is taken once.
+let code = takeCode();
+
+export function SignInPage() {
+  const { return: to = "/" } = useSearch({ from: "/sign-in" });
+  const navigate = useNavigate();
+  const [ways, setWays] = useState<Ways>();
+  const [problem, setProblem] = useState<string>();
+  const [isSigningIn, setSigningIn] = useState(code !== undefined);
+  useEffect(() => {
+    readWays().then(setWays, () => setProblem(UNREACHABLE));
+    code ??= takeCode();
+    const once = code;
+    code = undefined;
+    if (once === undefined) return;
+    const signIn = async (): Promise<void> => {
+      const refused = await redeem(once).catch(() => UNREACHABLE);
+      if (refused === undefined) {
+        queryClient.clear();
+        return navigate({ href: isOwnPath(to) ? to : "/", replace: true });
+      }
+      setProblem(refused);
+      setSigningIn(false);
+    };
+    void signIn();
+  }, [navigate, to]);
+  return (
+    <main className="sign-in">
+      <h1>Device Risk Signals</h1>
+      {isSigningIn ? <p role="status">Signing in…</p> : <HowToSignIn ways={ways} to={to} />}
+      {problem !== undefined && (
+        <p className="failure" role="alert">
+          {problem}
+        </p>
+      )}
+      <p className="quiet small">
+        Every operation of these pages is also a command; <code>drs --help</code> lists them.
+      </p>
+    </main>
+  );
+}
+
+/** A path of this origin, so that a link to this page leads nowhere else. */
+const isOwnPath = (path: string): boolean =>
+  path.startsWith("/") && new URL(path, location.origin).origin === location.origin;
+
+function HowToSignIn({ ways, to }: { readonly ways: Ways | undefined; readonly to: string }) {
+  if (!ways) return null;
+  if (ways.includes("identity-provider")) {
+    const query = new URLSearchParams({ return: isOwnPath(to) ? to : "/" }).toString();
+    return (
+      <a className="button primary" href={`${BASE_PATH}/sign-in?${query}`}>
+        Sign in
+      </a>
+    );
+  }
+  if (ways.includes("link")) {
+    return (
+      <p>
+        Run <code>npx drs console link</code> on this computer, and open the link that it prints. It signs you in once,
+        within ten minutes.
+      </p>
+    );
+  }
+  return (
+    <p>
+      Nobody can sign in here: this server has no identity provider. Its operator sets <code>DRS_OIDC_ISSUER</code>.
+    </p>
+  );
+}

@@ -1,0 +1,39 @@
+/** A time in UTC; the local one is next to it, or in the title of a short one. */
+export const Time = ({ at, isShort = false }: { readonly at: string; readonly isShort?: boolean }) => {
+  const date = new Date(at);
+  const utc = utcOf(at);
+  const local = date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  return (
+    <time dateTime={at} className="numbers" title={`${local} here`}>
+      {isShort ? utc.slice(0, 19) : utc}
+      {!isShort && (
+        <span className="quiet"> UTC, {date.toLocaleTimeString(undefined, { timeStyle: "short" })} here</span>
+      )}
+    </time>
+  );
+};
+
+/** To the millisecond. */
+const utcOf = (at: string): string => at.replace("T", " ").replace(/(\.\d{3})?\d*Z$/, "$1");
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** Such as "in 7 hours" and "2 days ago". */
+export function relative(at: string, now = Date.now()): string {
+  const ms = Date.parse(at) - now;
+  const [unit, size] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? (["second", 1_000] as const);
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(ms / size), unit);
+}
+
+/** A span such as "1.2 s", "3 min" and "2 h 5 min". */
+export function span(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < 1_000) return `${Math.round(size)} ms`;
+  if (size < 60_000) return `${(size / 1_000).toFixed(1)} s`;
+  if (size < 3_600_000) return `${Math.round(size / 60_000)} min`;
+  return `${Math.floor(size / 3_600_000)} h ${Math.round((size % 3_600_000) / 60_000)} min`;
+}

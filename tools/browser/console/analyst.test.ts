@@ -1,0 +1,159 @@
+/**
+ * The investigator's story: a customer says that he was blocked. Find the account's event, see what the device reported
+ * and what it did not, compare with an earlier event, hand the link to a colleague.
+ */
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { hasChromium, useConsole } from "./scene.ts";
+
+const scene = useConsole();
+const MAX_CLICKS = 8;
+/** A number that no double has, which the request has without quotes. */
+const LONG = "12345678901234567";
+let ids: { earlier: string; later: string };
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  const earlier = await scene.store("4711", "full-android");
+  const later = await scene.store("4711", {
+    os_integrity: { status: "success", data: { isEmulator: true, isDebuggerAttached: false } },
+    geolocation: { status: "skipped", reason: "consent_denied" },
+    gpu_benchmark: { status: "timeout" },
+    fonts: { status: "error", error: "unreadable" },
+    novel_probe: { status: "success", data: { novelField: LONG } },
+  });
+  await scene.store("4712", "full-ios");
+  ids = { earlier, later };
+});
+
+/** What every way through the story must have shown. */
+async function expectCompared(page: Page): Promise<void> {
+  await page.getByRole("heading", { name: "What differs between two events" }).waitFor();
+  const row = page.getByRole("row", { name: /isEmulator/ });
+  expect(await row.innerText()).toMatch(/false\s+true/);
+  const path = new URL(page.url()).pathname;
+  expect(path).toBe(`/events/${ids.later}/compare/${ids.earlier}`);
+}
+
+describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromium)", () => {
+  test("finds, opens, compares and hands over an event by mouse, within eight clicks", async () => {
+    const page = await scene.signIn("ines", ["investigator"]);
+    let clicks = 0;
+    const click = async (locator: ReturnType<Page["locator"]>): Promise<void> => {
+      clicks++;
+      await locator.click();
+    };
+    await click(page.getByRole("textbox", { name: "Account or event id" }));
+    await page.keyboard.type("4711");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/account=4711|account=%224711%22/);
+    const rows = page.getByRole("row");
+    await expect.poll(() => rows.count()).toBe(3);
+    await click(rows.nth(1).getByRole("link").first());
+    await page.getByText("The observations are sealed").waitFor();
+    await click(page.getByRole("button", { name: "Open the observations" }));
+    await page.getByLabel("Reason").fill("the customer says he was blocked at the checkout");
+    await page.getByLabel("Ticket").fill("FR-4711");
+    await click(page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }));
+    const strip = page.locator(".strip");
+    await strip.waitFor();
+    // Five states that stay apart, by letter and word.
+    for (const state of ["observed", "skipped", "timeout", "error", "omitted"]) {
+      expect(await strip.locator(`.outcome-${state} .outcome-mark`).count(), state).toBeGreaterThan(0);
+    }
+    expect(await page.getByRole("row", { name: /isDebuggerAttached/ }).innerText()).toContain("false");
+    expect(await page.locator(".section-head").innerText()).toMatch(/under case FR-4711, which ends in 8 hours/);
+    await click(
+      page
+        .getByRole("navigation", { name: /Compare/ })
+        .getByRole("link")
+        .first(),
+    );
+    await expectCompared(page);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await click(page.getByRole("button", { name: "Copy link" }));
+    await page.getByText("Copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(page.url());
+    expect(clicks).toBeLessThanOrEqual(MAX_CLICKS);
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("does the same by keyboard alone", async () => {
+    const page = await scene.signIn("kim", ["investigator"]);
+    const press = (key: string): Promise<void> => page.keyboard.press(key);
+    /** Presses Tab until an element has the focus whose name matches. */
+    const tabTo = async (name: RegExp): Promise<void> => {
+      for (let tabs = 0; tabs < 120; tabs++) {
+        await press("Tab");
+        const focused = await page.evaluate<string>(
+          "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? ''",
+        );
+        if (name.test(focused)) return;
+      }
+      throw new Error(`Tab never reaches ${name}`);
+    };
+    await press("/");
+    await page.keyboard.type("4711");
+    await press("Enter");
+    await expect.poll(() => page.getByRole("row").count()).toBe(3);
+    await tabTo(/^\d{4}-\d\d-\d\d /);
+    await press("Enter");
+    await page.getByText("The observations are sealed").waitFor();
+    await press("o");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type("the customer says he was blocked");
+    await tabTo(/^Open$/);
+    await press("Enter");
+    await page.locator(".strip").waitFor();
+    // The focus was in the dialog, which is closed.
+    await tabTo(/^payment on android/);
+    await press("Enter");
+    await expectCompared(page);
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("uses the case again without being asked, and another person is asked", async () => {
+    const page = await scene.signIn("ines", ["investigator"]);
+    await page.goto(`${scene.url}/events/${ids.earlier}`);
+    await page.getByRole("button", { name: "Open the observations" }).click();
+    await page.locator(".strip").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    const colleague = await scene.signIn("otto", ["investigator"]);
+    await colleague.goto(`${scene.url}/events/${ids.earlier}`);
+    await colleague.getByRole("button", { name: "Open the observations" }).click();
+    await colleague.getByRole("dialog").waitFor();
+  });
+
+  test("reads the exact bytes as they were sent, to the digit", async () => {
+    const page = await scene.signIn("ines", ["investigator"]);
+    await page.goto(`${scene.url}/events/${ids.later}`);
+    await page.getByRole("button", { name: "Open the observations" }).click();
+    await page.getByRole("button", { name: /Read them under case FR-4711/ }).click();
+    const text = await page.getByLabel("Exact text").innerText();
+    expect(text).toContain('"novelField":12345678901234567');
+    const digest = await page.locator("text=/SHA-256/").innerText();
+    expect(digest).toMatch(/[0-9a-f]{64}/);
+    const audit = await scene.drs("audit", "list", "--json", "--limit", "20");
+    expect(audit).toContain("event.read_raw");
+  });
+
+  test("reads which roles may do what he may not", async () => {
+    const page = await scene.signIn("olga", ["operator"]);
+    await page.goto(`${scene.url}/events/${ids.later}`);
+    await page.getByText("Opening what the device reported needs the role analyst or investigator").waitFor();
+    const auditor = await scene.signIn("aud", ["auditor"]);
+    await auditor.getByText("The list of events needs the role operator or analyst").waitFor();
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("with the role analyst sees what was withheld as a number, and no value of it", async () => {
+    const page = await scene.signIn("ana", ["analyst"]);
+    await page.goto(`${scene.url}/events/${ids.earlier}`);
+    await page.getByRole("button", { name: "Open the observations" }).click();
+    await page.getByLabel("Reason").fill("a question about this phone");
+    await page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }).click();
+    await page.getByText(/\d+ fields are not shown/).waitFor();
+    expect(await page.getByRole("row", { name: /^latitude/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Read them under case/ }).count()).toBe(0);
+  });
+});

@@ -99,6 +99,7 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     await tabTo(/^\d{4}-\d\d-\d\d /);
     await press("Enter");
     await page.getByText("The observations are sealed").waitFor();
+    await page.getByRole("button", { name: "Open the observations" }).waitFor();
     await press("o");
     await page.getByRole("dialog").waitFor();
     await page.keyboard.type("the customer says he was blocked");

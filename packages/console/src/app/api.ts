@@ -3,7 +3,17 @@ import { AdminRequestError, createAdminClient } from "@device-risk-signals/admin
 import type { Answer, Input, RouteId } from "@device-risk-signals/admin-api";
 import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-query";
 
-export const client = createAdminClient({ url: location.origin });
+const client = createAdminClient({ url: location.origin });
+
+/** Calls a route. If the session has ended, the shell leads to the sign-in. */
+export async function call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
+  try {
+    return await client.call(id, input);
+  } catch (error) {
+    if (isSignedOut(error) && id !== "readSession") await queryClient.invalidateQueries({ queryKey: ["readSession"] });
+    throw error;
+  }
+}
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -24,6 +34,6 @@ export const keyOf = <Id extends RouteId>(id: Id, input: Input<Id>): readonly un
 
 /** Reads a route once, and shows the answer of the same read again without another call. */
 export const useRead = <Id extends RouteId>(id: Id, input: Input<Id>, isEnabled = true): UseQueryResult<Answer<Id>> =>
-  useQuery({ queryKey: keyOf(id, input), queryFn: () => client.call(id, input), enabled: isEnabled });
+  useQuery({ queryKey: keyOf(id, input), queryFn: () => call(id, input), enabled: isEnabled });
 
 export const isSignedOut = (error: unknown): boolean => error instanceof AdminRequestError && error.status === 401;

@@ -1,7 +1,7 @@
 import { ROLES } from "@device-risk-signals/admin-api/permissions";
-import { Link, Navigate, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useRef, useState } from "react";
-import { client, isSignedOut, queryClient, useRead } from "./api.ts";
+import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { call, isSignedOut, queryClient, useRead } from "./api.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { SessionProvider, useSession } from "./session.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -11,8 +11,7 @@ import { Skeleton } from "../ui/skeleton.tsx";
 /** What surrounds every page of a person who is signed in. */
 export function Shell() {
   const { data, error, refetch } = useRead("readSession", {});
-  const { href } = useLocation();
-  if (isSignedOut(error)) return <Navigate to="/sign-in" search={{ return: href }} replace />;
+  if (isSignedOut(error)) return <ToSignIn />;
   if (error) return <Failure error={error} what="The session could not be read" again={() => void refetch()} />;
   if (!data) return <Skeleton lines={3} />;
   return (
@@ -32,6 +31,16 @@ export function Shell() {
       </div>
     </SessionProvider>
   );
+}
+
+/** Leads to the sign-in, which leads back to the page where it began. */
+function ToSignIn() {
+  const navigate = useNavigate();
+  const router = useRouter();
+  useEffect(() => {
+    void navigate({ to: "/sign-in", search: { return: router.state.location.href }, replace: true });
+  }, [navigate, router]);
+  return null;
 }
 
 function Rail() {
@@ -73,7 +82,7 @@ function SignOut() {
   const [error, setError] = useState<unknown>();
   const signOut = async (): Promise<void> => {
     try {
-      await client.call("signOut", {});
+      await call("signOut", {});
     } catch (thrown) {
       if (!isSignedOut(thrown)) return setError(thrown);
     }

@@ -2,27 +2,35 @@ import type { Answer, Event } from "@device-risk-signals/admin-api";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { client, useRead } from "../app/api.ts";
+import { call, useRead } from "../app/api.ts";
 import { Forbidden, useScope, useSession } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
 import { fieldNameOf, probeOf, titleOf } from "./field-path.ts";
 import { OpenCaseDialog } from "./open-case-dialog.tsx";
 import { Outcome } from "./outcome.tsx";
 import { type Case, nameOf, useCase } from "./use-case.tsx";
-import { Value, visible } from "./value.tsx";
+import { Value } from "./value.tsx";
 
 export function ComparePage() {
   const { eventId, otherId } = useParams({ from: "/shell/events/$eventId/compare/$otherId" });
   const scope = useScope("events.observations");
   const one = useRead("readEvent", { event_id: eventId }, scope !== undefined);
   const other = useRead("readEvent", { event_id: otherId }, scope !== undefined);
-  if (scope === undefined) return <Forbidden permission="events.observations" what="Comparing events" />;
   const error = one.error ?? other.error;
-  if (error) return <Failure error={error} what="One of the two events can't be shown" />;
-  if (!one.data || !other.data) return <Skeleton lines={6} />;
+  if (scope === undefined || error || !one.data || !other.data) {
+    return (
+      <>
+        <h1>What differs between two events</h1>
+        {scope === undefined && <Forbidden permission="events.observations" what="Comparing events" />}
+        {error && <Failure error={error} what="One of the two events can't be shown" />}
+        {scope !== undefined && !error && <Skeleton lines={6} />}
+      </>
+    );
+  }
   // The earlier event is on the left.
   const [left, right] = [one.data, other.data].toSorted((a, b) => a.received_at.localeCompare(b.received_at));
   return left && right ? <Compared left={left} right={right} /> : null;
@@ -91,7 +99,7 @@ function Differences({ left, right, under }: DifferencesProps) {
   const input = { event_id: left.event_id, other_event_id: right.event_id, all: true, case_id: under.case_id };
   const { data, error, refetch } = useQuery({
     queryKey: ["compareEvents", input],
-    queryFn: () => client.call("compareEvents", input),
+    queryFn: () => call("compareEvents", input),
     retry: false,
   });
   if (error) return <Failure error={error} what="The events can't be compared" again={() => void refetch()} />;
@@ -104,7 +112,7 @@ function Differences({ left, right, under }: DifferencesProps) {
   return (
     <>
       <p className="note">
-        Under case <bdi>{nameOf(under)}</bdi>. A field can be compared if both events observed a value.
+        Under case <Foreign text={nameOf(under)} />. A field can be compared if both events observed a value.
       </p>
       <div className="segments" role="group" aria-label="Show">
         {(Object.keys(VERDICTS) as readonly Verdict[]).map((verdict) => (
@@ -173,8 +181,12 @@ function FieldName({ path }: { readonly path: string }) {
   const name = fieldNameOf(path);
   return (
     <>
-      {probe !== "" && <bdi>{visible(titleOf(probe))}</bdi>}
-      {name !== "" && <span className="field-name mono foreign">{visible(name)}</span>}
+      {probe !== "" && <Foreign text={titleOf(probe)} />}
+      {name !== "" && (
+        <span className="field-name">
+          <Foreign text={name} isCode />
+        </span>
+      )}
     </>
   );
 }

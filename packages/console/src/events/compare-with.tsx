@@ -1,6 +1,7 @@
 import type { Event } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
+import { Foreign } from "../ui/foreign.tsx";
 import { relative } from "../ui/time.tsx";
 
 const SHOWN = 3;
@@ -21,7 +22,7 @@ export function CompareWith({ event }: { readonly event: Event }) {
           className="button"
           preload={false}
         >
-          <bdi>{action_type}</bdi> on {platform}, {between(received_at, event.received_at)}
+          <Foreign text={action_type} /> on {platform}, {between(received_at, event.received_at)}
         </Link>
       ))}
     </nav>

@@ -1,6 +1,7 @@
 import type { Event } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { Foreign } from "../ui/foreign.tsx";
 import { span, Time } from "../ui/time.tsx";
 
 /** What the database has of an event in the clear. */
@@ -18,23 +19,22 @@ export function EventHead({ event }: { readonly event: Event }) {
         </span>
       </Fact>
       <Fact name="Account">
-        <Link to="/events" search={{ account: event.account }} className="foreign">
-          {event.account}
+        <Link to="/events" search={{ account: event.account }}>
+          <Foreign text={event.account} />
         </Link>
       </Fact>
       <Fact name="Action">
-        <Link to="/events" search={{ action_id: event.action_id }} className="foreign mono">
-          {event.action_id}
+        <Link to="/events" search={{ action_id: event.action_id }}>
+          <Foreign text={event.action_id} isCode />
         </Link>
       </Fact>
       <Fact name="Session">
-        <Link to="/events" search={{ account: event.account, session_id: event.session_id }} className="foreign mono">
-          {event.session_id}
+        <Link to="/events" search={{ account: event.account, session_id: event.session_id }}>
+          <Foreign text={event.session_id} isCode />
         </Link>
       </Fact>
       <Fact name="SDK and app">
-        <span className="foreign">{event.sdk_version}</span> in app version{" "}
-        <span className="foreign">{event.app_version}</span>
+        <Foreign text={event.sdk_version} /> in app version <Foreign text={event.app_version} />
       </Fact>
       <Fact name="Purpose">
         {event.purpose}
@@ -45,7 +45,7 @@ export function EventHead({ event }: { readonly event: Event }) {
         <span className="mono">{event.event_id}</span>
       </Fact>
       <Fact name="Idempotency key">
-        <span className="mono foreign">{event.idempotency_key}</span>
+        <Foreign text={event.idempotency_key} isCode />
       </Fact>
     </dl>
   );

@@ -2,11 +2,12 @@ import type { Answer, Event } from "@device-risk-signals/admin-api";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { client, queryClient, useRead } from "../app/api.ts";
+import { call, queryClient, useRead } from "../app/api.ts";
 import { Forbidden, useScope, useSession } from "../app/session.tsx";
 import { useKeys } from "../app/use-keys.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { relative } from "../ui/time.tsx";
 import { CompareWith } from "./compare-with.tsx";
@@ -20,9 +21,16 @@ export function EventPage() {
   const { eventId } = useParams({ from: "/shell/events/$eventId" });
   const scope = useScope("events.list");
   const { data: event, error, refetch } = useRead("readEvent", { event_id: eventId }, scope !== undefined);
-  if (scope === undefined) return <Forbidden permission="events.list" what="An event" />;
-  if (error) return <Failure error={error} what="The event can't be shown" again={() => void refetch()} />;
-  if (!event) return <Skeleton lines={6} />;
+  if (!event) {
+    return (
+      <>
+        <h1>Event</h1>
+        {scope === undefined && <Forbidden permission="events.list" what="An event" />}
+        {error && <Failure error={error} what="The event can't be shown" again={() => void refetch()} />}
+        {scope !== undefined && !error && <Skeleton lines={6} />}
+      </>
+    );
+  }
   return (
     <article>
       <header className="page-head">
@@ -33,7 +41,7 @@ export function EventPage() {
             </Link>
           </p>
           <h1>
-            <bdi>{event.action_type}</bdi> on {event.platform}
+            <Foreign text={event.action_type} /> on {event.platform}
           </h1>
         </div>
         <CopyButton text={location.href} label="Copy link" />
@@ -63,10 +71,7 @@ function Opened({ event }: { readonly event: Event }) {
     setOpening(true);
     setError(undefined);
     try {
-      queryClient.setQueryData(
-        openedKey(event),
-        await client.call("readObservations", { event_id: event.event_id, case_id }),
-      );
+      queryClient.setQueryData(openedKey(event), await call("readObservations", { event_id: event.event_id, case_id }));
     } catch (thrown) {
       setError(thrown);
       await forgetCases();
@@ -85,7 +90,7 @@ function Opened({ event }: { readonly event: Event }) {
         <h2 id="observations">What the device reported</h2>
         {known && (
           <span className="quiet">
-            under case <bdi>{nameOf(known)}</bdi>, which ends {relative(known.expires_at)}
+            under case <Foreign text={nameOf(known)} />, which ends {relative(known.expires_at)}
           </span>
         )}
       </header>

@@ -1,10 +1,10 @@
 import type { Event } from "@device-risk-signals/admin-api";
 import { useState } from "react";
-import { client } from "../app/api.ts";
+import { call } from "../app/api.ts";
 import { useScope } from "../app/session.tsx";
+import { visible } from "../ui/foreign.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { type Case, nameOf } from "./use-case.tsx";
-import { visible } from "./value.tsx";
 
 const MAX_SHOWN = 65_536;
 
@@ -16,7 +16,7 @@ interface Exact {
 }
 
 async function read(event: Event, { case_id }: Case): Promise<Exact> {
-  const bytes = await client.call("readExactEvent", { event_id: event.event_id, case_id });
+  const bytes = await call("readExactEvent", { event_id: event.event_id, case_id });
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
   return {
     text: new TextDecoder().decode(bytes),

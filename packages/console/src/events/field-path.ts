@@ -13,8 +13,8 @@ const unescaped = (name: string): string => name.replaceAll("~1", "/").replaceAl
 export const probeOf = (path: string): string =>
   path.startsWith("/probes/") ? unescaped(path.split("/")[2] ?? "") : "";
 
-/** The names below `data`, or of a member of the event itself. */
+/** The names below `data`, which is shown itself if it is empty; or the name of a member of the event. */
 export function fieldNameOf(path: string): string {
   const names = path.split("/").slice(1).map(unescaped);
-  return (names[0] === "probes" ? names.slice(3) : names).join(".");
+  return (names[0] === "probes" ? names.slice(3) : names).join(".") || (names.at(-1) ?? "");
 }

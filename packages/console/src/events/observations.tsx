@@ -6,9 +6,10 @@ import {
   type ProbeState,
 } from "@device-risk-signals/contract/observations";
 import { useMemo, useState } from "react";
+import { Foreign, visible } from "../ui/foreign.tsx";
 import { fieldNameOf, probeOf, PROBES, titleOf } from "./field-path.ts";
 import { Outcome, OUTCOMES } from "./outcome.tsx";
-import { Value, visible } from "./value.tsx";
+import { Value } from "./value.tsx";
 
 const anchorOf = (index: number): string => `probe-${index}`;
 
@@ -51,11 +52,11 @@ function Strip({ probes }: { readonly probes: readonly ProbeState[] }) {
             <a
               href={`#${anchorOf(index)}`}
               className={`cell outcome-${state}`}
-              title={`${titleOf(probe)}: ${OUTCOMES[state].word}${reason === null ? "" : `, ${reason}`}`}
+              title={visible(`${titleOf(probe)}: ${OUTCOMES[state].word}${reason === null ? "" : `, ${reason}`}`)}
             >
               <span aria-hidden="true">{OUTCOMES[state].mark}</span>
               <span className="visually-hidden">
-                {titleOf(probe)}: {OUTCOMES[state].word}
+                {visible(titleOf(probe))}: {OUTCOMES[state].word}
               </span>
             </a>
           </li>
@@ -89,7 +90,7 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields }: ProbeProp
     <section className="probe" id={id}>
       <header>
         <h3>
-          <bdi>{visible(titleOf(probe))}</bdi>
+          <Foreign text={titleOf(probe)} />
         </h3>
         <Outcome state={state} reason={reason} />
         {!declared && <span className="quiet">The catalog does not know this probe.</span>}
@@ -136,8 +137,8 @@ function FieldRow({ field }: { readonly field: ObservedField }) {
   const { path, value, unit, sensitivity, meaning, not_observed: why } = field;
   return (
     <tr>
-      <th scope="row" className="mono foreign">
-        {visible(fieldNameOf(path))}
+      <th scope="row">
+        <Foreign text={fieldNameOf(path)} isCode />
       </th>
       <td>
         <Value value={value} />
@@ -164,8 +165,8 @@ function Envelope({ fields }: { readonly fields: readonly ObservedField[] }) {
         <tbody>
           {fields.map(({ path, value }) => (
             <tr key={path}>
-              <th scope="row" className="mono foreign">
-                {visible(fieldNameOf(path))}
+              <th scope="row">
+                <Foreign text={fieldNameOf(path)} isCode />
               </th>
               <td colSpan={2}>
                 <Value value={value} />

@@ -1,7 +1,7 @@
 import { CATEGORIES } from "@device-risk-signals/admin-api/categories";
 import type { Event, Input } from "@device-risk-signals/admin-api";
 import { type FormEvent, useState } from "react";
-import { client } from "../app/api.ts";
+import { call } from "../app/api.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { type Case, forgetCases } from "./use-case.tsx";
@@ -32,7 +32,7 @@ export function OpenCaseDialog({ event, isForAccount, close, opened }: OpenCaseP
     try {
       const category = text("category") as Input<"openCase">["category"];
       const wanted = { category, reason: text("reason"), ...(ticket !== "" && { ticket }), ...covered };
-      const one = await client.call("openCase", wanted);
+      const one = await call("openCase", wanted);
       await forgetCases();
       opened(one);
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import { Foreign } from "../ui/foreign.tsx";
 import type { ProbeState } from "@device-risk-signals/contract/observations";
 
 type State = ProbeState["state"];
@@ -22,7 +23,7 @@ export const Outcome = ({ state, reason }: { readonly state: State; readonly rea
     {OUTCOMES[state].word}
     {typeof reason === "string" && (
       <>
-        : <span className="foreign">{reason}</span>
+        : <Foreign text={reason} />
       </>
     )}
   </span>

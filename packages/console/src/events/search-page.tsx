@@ -2,10 +2,11 @@ import type { Answer, Event } from "@device-risk-signals/admin-api";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { client } from "../app/api.ts";
+import { call } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Foreign, visible } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
 import { type Filter, FILTER_NAMES, FILTERS, inputOf, rangesOf, type Search } from "./search.ts";
@@ -15,7 +16,14 @@ const PAGE = 50;
 export function SearchPage() {
   const scope = useScope("events.list");
   const search = useSearch({ from: "/shell/events" });
-  if (scope === undefined) return <Forbidden permission="events.list" what="The list of events" />;
+  if (scope === undefined) {
+    return (
+      <>
+        <h1>Events</h1>
+        <Forbidden permission="events.list" what="The list of events" />
+      </>
+    );
+  }
   return (
     <>
       <header className="page-head">
@@ -58,7 +66,7 @@ function Filters({ search }: { readonly search: Search }) {
               {name === "from" || name === "to" ? (
                 <Time at={search[name] ?? ""} isShort />
               ) : (
-                <bdi className="mono">{search[name]}</bdi>
+                <Foreign text={search[name] ?? ""} isCode />
               )}
               <button
                 type="button"
@@ -117,7 +125,7 @@ function Results({ search }: { readonly search: Search }) {
     queryKey: ["listEvents", search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: after }) =>
-      client.call("listEvents", { ...inputOf(search), limit: PAGE, ...(after !== undefined && { after }) }),
+      call("listEvents", { ...inputOf(search), limit: PAGE, ...(after !== undefined && { after }) }),
     getNextPageParam: ({ next }: Answer<"listEvents">) => next ?? undefined,
   });
   if (list.isPending) return <Skeleton lines={8} />;
@@ -209,7 +217,9 @@ function EventTable({ events, search }: { readonly events: readonly Event[]; rea
               <Cell name="action_type" event={event} search={search} />
               <Cell name="platform" event={event} search={search} />
               <Cell name="sdk_version" event={event} search={search} />
-              <td className="foreign">{event.app_version}</td>
+              <td>
+                <Foreign text={event.app_version} />
+              </td>
               <Cell name="purpose" event={event} search={search} />
               <td>{stateOf(event)}</td>
             </tr>
@@ -232,16 +242,22 @@ interface CellProps {
 /** A value that filters the list by itself. */
 function Cell({ name, event, search }: CellProps) {
   const value = event[name];
-  if (search[name] === value) return <td className="foreign">{value}</td>;
+  if (search[name] === value) {
+    return (
+      <td>
+        <Foreign text={value} />
+      </td>
+    );
+  }
   return (
     <td>
       <Link
         to="/events"
         search={{ ...search, [name]: value }}
-        className="cell-filter foreign"
-        title={`Only ${FILTERS[name].toLowerCase()} ${value}`}
+        className="cell-filter"
+        title={visible(`Only ${FILTERS[name].toLowerCase()} ${value}`)}
       >
-        {value}
+        <Foreign text={value} />
       </Link>
     </td>
   );

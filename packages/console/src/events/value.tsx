@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { visible } from "../ui/foreign.tsx";
 
 /** Longer texts are cut for display; the whole is one press away. */
 const MAX_SHOWN = 4_096;
@@ -21,13 +22,3 @@ export function Value({ value }: { readonly value: unknown }) {
 }
 
 const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "list" : typeof value);
-
-/**
- * Shows what a reader could not see, or what would move other characters: control and format characters, and surrogates
- * (https://www.unicode.org/reports/tr44/, Cc, Cf, Cs, and line separators).
- */
-export const visible = (text: string): string =>
-  text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );

@@ -17,12 +17,12 @@ export function Dialog({ title, close, children }: DialogProps) {
   }, []);
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby={heading} onClose={close}>
-      <header>
+      <div className="dialog-head">
         <h2 id={heading}>{title}</h2>
         <button type="button" className="button quiet-button" onClick={() => dialog.current?.close()}>
           Close
         </button>
-      </header>
+      </div>
       {children}
     </dialog>
   );

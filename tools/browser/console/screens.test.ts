@@ -1,0 +1,142 @@
+/** Each screen in each of its states, light and dark: accessible, and as wide as the window. */
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { axe } from "./axe.ts";
+import { hasChromium, useConsole } from "./scene.ts";
+
+const scene = useConsole();
+let event = "";
+let other = "";
+let page: Page;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  other = await scene.store("a", "full-android");
+  event = await scene.store("a", {
+    os_integrity: { status: "success", data: { isEmulator: true } },
+    geolocation: { status: "skipped", reason: "disabled" },
+    gpu_benchmark: { status: "timeout" },
+    fonts: { status: "error", error: "e".repeat(250) },
+    ["p".repeat(200)]: {
+      status: "success",
+      data: { ["f".repeat(200)]: "x".repeat(20_000), list: [1, [2, { a: null }]] },
+    },
+  });
+  await scene.store("w".repeat(110), "full-ios");
+  page = await scene.signIn("ines", ["investigator"]);
+  const opened = await scene.signIn("ines", ["investigator"], page.context());
+  await opened.goto(`${scene.url}/events/${event}`);
+  await opened.getByRole("button", { name: "Open the observations" }).click();
+  await opened.getByLabel("Reason").fill("to see every state");
+  await opened.getByRole("dialog").getByRole("button", { name: "Open", exact: true }).click();
+  await opened.locator(".strip").waitFor();
+  await opened.close();
+});
+
+const go = async (path: string): Promise<void> => void (await page.goto(`${scene.url}${path}`));
+const answerLate = (pattern: string): Promise<unknown> => page.route(pattern, () => new Promise(() => {}));
+const refuse = (pattern: string): Promise<unknown> =>
+  page.route(pattern, (route) =>
+    route.fulfill({
+      status: 503,
+      contentType: "application/problem+json",
+      body: JSON.stringify({ type: "urn:problem:device-risk-signals:admin:unavailable", status: 503, detail: "away" }),
+    }),
+  );
+
+const EVENTS = "**/admin/v1/events?*";
+
+const STATES: Readonly<Record<string, () => Promise<void>>> = {
+  "the sign-in": async () => {
+    const signedOut = await (await scene.context()).newPage();
+    await signedOut.goto(scene.url);
+    await signedOut.getByText("npx drs console link").waitFor();
+    page = signedOut;
+  },
+  "the list": async () => {
+    await go("/events");
+    await page.getByRole("row").nth(3).waitFor();
+  },
+  "the list with filters": async () => {
+    await go(`/events?account=${"w".repeat(110)}&platform=ios&from=2026-01-01T00:00:00Z`);
+    await page.getByRole("row").nth(1).waitFor();
+  },
+  "the empty list": async () => {
+    await go("/events?account=nobody");
+    await page.getByText("No event has these filters").waitFor();
+  },
+  "the list while it loads": async () => {
+    await answerLate(EVENTS);
+    await go("/events");
+    await page.locator(".skeleton").waitFor();
+  },
+  "the list after a failure": async () => {
+    await refuse(EVENTS);
+    await go("/events");
+    await page.getByRole("alert").waitFor();
+  },
+  "an event that is closed": async () => {
+    await go(`/events/${other}`);
+    await page.getByText("The observations are sealed").waitFor();
+  },
+  "an event that does not exist": async () => {
+    await go("/events/01900000-0000-7000-8000-000000000000");
+    await page.getByText("The event can't be shown").waitFor();
+  },
+  "an event that is open, with long names and values": async () => {
+    await go(`/events/${event}`);
+    await page.getByRole("button", { name: "Open the observations" }).click();
+    await page.locator(".strip").waitFor();
+    await page.getByRole("navigation", { name: /Compare/ }).waitFor();
+  },
+  "the question why": async () => {
+    await go("/events");
+    await page.getByRole("link", { name: "w".repeat(110) }).waitFor();
+    await page
+      .locator("tr", { hasText: "w".repeat(20) })
+      .locator(".row-link")
+      .click();
+    await page.getByRole("button", { name: "Open the observations" }).click();
+    await page.getByRole("dialog").waitFor();
+  },
+  "a comparison": async () => {
+    await go(`/events/${event}/compare/${other}`);
+    await page.getByRole("button", { name: /^Not comparable/ }).click();
+    await page.getByRole("row").nth(2).waitFor();
+  },
+  "a page that does not exist": async () => {
+    await go("/nothing");
+    await page.getByText("There is no such page").waitFor();
+  },
+  "the keys": async () => {
+    await go("/events");
+    await page.getByRole("row").nth(3).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+  },
+};
+
+describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)", () => {
+  test.each(Object.keys(STATES))("%s is accessible and fits each window", async (name) => {
+    const before = page;
+    await STATES[name]?.();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axe(page), colorScheme).toEqual([]);
+    }
+    // 640 is a window of 1,280 at 200 %.
+    for (const width of [320, 390, 640, 1024]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width} pixels`).toBe(width);
+    }
+    expect(await axe(page), "at 1024 pixels").toEqual([]);
+    await page.emulateMedia({ forcedColors: "active" });
+    expect(await axe(page), "forced colours").toEqual([]);
+    await page.emulateMedia({ forcedColors: "none", colorScheme: "light" });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.unrouteAll();
+    page = before;
+    // The browser reports each answer of 4xx and 5xx.
+    expect(scene.takeMessages().filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);
+  });
+});

@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)",
     scene.takeMessages();
   });
 
-  test("goes on after a restart of the server under an open page", async () => {
+  test("works after a restart of the server under an open page", async () => {
     const page = await scene.signIn("ines", ["investigator"]);
     await page.getByRole("row").nth(1).waitFor();
     await scene.restart();

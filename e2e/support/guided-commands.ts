@@ -87,6 +87,7 @@ export const GUIDED: readonly Guided[] = [
   { line: "feature explain {payment} root_traces@1" },
   { line: "feature verify {payment}" },
   { line: "feature compare root_traces@1 hook_traces@1 --purpose payments --all" },
+  { line: "feature describe root_traces@1 --by platform,sdk_version" },
   { line: "feature attestation list" },
   // Nothing expires soon.
   { line: "feature attestation verify", exit: 1 },

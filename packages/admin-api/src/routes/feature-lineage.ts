@@ -50,6 +50,19 @@ const explanation = shape("Explanation", {
 });
 
 /** Where stored values come from, and whether they are right. */
+const shares = Type.Array(
+  shape("FeatureShare", {
+    name: shownText("A state, or a group of values."),
+    events: nullable(count("Rounded down to tens; null from 1 to 9.")),
+    share: nullable(Type.Number({ description: "From 0 to 1. Of values: the share of the observed ones." })),
+  }),
+);
+const results = {
+  events: nullable(count("Rounded down to tens; null from 1 to 9, and then without states and values.")),
+  states: shares,
+  values: shares,
+};
+
 export const FEATURE_LINEAGE_ROUTES = {
   explainFeature: {
     method: "GET",
@@ -240,5 +253,50 @@ export const FEATURE_LINEAGE_ROUTES = {
       ),
     }),
     problems: ["not-found", "state-conflict", "case-invalid"],
+  },
+  describeFeature: {
+    method: "GET",
+    path: "/features/describe",
+    tag: TAG,
+    summary: "Show how often a version of a feature had each state and value",
+    description:
+      "It counts what workers have computed, for all purposes, also of events that have expired or were erased since. Each " +
+      "number is rounded down to tens. Numbers from 1 to 9 are null, and groups with fewer than 10 events are left out.",
+    permission: "features.read",
+    operation: "feature.describe",
+    access: "audited-read",
+    query: object({
+      feature: featureName,
+      by: Type.Optional(Type.Enum(["platform", "sdk_version", "platform,sdk_version"], { description: "Grouping." })),
+      from: Type.Optional(
+        time(
+          "Only events that were received on the day of this time in UTC, or later. Default: 90 days before the end.",
+        ),
+      ),
+      to: Type.Optional(
+        time("Only events that were received before the day of this time in UTC. Default: the end of today."),
+      ),
+    }),
+    answer: object({
+      feature: shownText(),
+      meaning: shownText(),
+      output: shownText("The type of its values, such as `flag`."),
+      unit: nullable(shownText()),
+      from: shownText("The first day."),
+      to: shownText("The day after the last one."),
+      groups: Type.Array(
+        shape("FeatureGroup", {
+          platform: nullable(shownText("Null unless `by` names it.")),
+          sdk_version: nullable(shownText("Null unless `by` names it.")),
+          ...results,
+        }),
+        { description: "The largest ones first, 50 at most." },
+      ),
+      is_limited: Type.Boolean({ description: "Whether there are more groups." }),
+      days: Type.Array(shape("FeatureDay", { day: shownText("In UTC."), ...results }), {
+        description: "The days with events, of all groups together.",
+      }),
+    }),
+    problems: ["not-found"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

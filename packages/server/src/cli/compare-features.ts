@@ -1,21 +1,13 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { comparePage, totalsOf } from "./compare-page.ts";
 import { type Context, print, printJson } from "./context.ts";
-import { printRows } from "./table.ts";
+import { featureName } from "./feature-name.ts";
 import { example, name, time, uuid } from "./options.ts";
-
-const FEATURE_VERSION = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
-
-function featureVersion(text: string): string {
-  if (!FEATURE_VERSION.test(text))
-    throw new InvalidArgumentError("It must be an id and a version, such as root_traces@2.");
-  return text;
-}
+import { printRows } from "./table.ts";
+import { writePage } from "./write-page.ts";
 
 interface Options extends BreakGlassOptions {
   readonly purpose: string;
@@ -30,8 +22,8 @@ interface Options extends BreakGlassOptions {
 export function compareFeaturesCommand(context: Context): Command {
   return new Command("compare")
     .description("Compute two versions of a feature for the same events. Audited.")
-    .argument("<before>", "such as root_traces@1", featureVersion)
-    .argument("<after>", "such as root_traces@2; it need not be adopted", featureVersion)
+    .argument("<before>", "such as root_traces@1", featureName)
+    .argument("<after>", "such as root_traces@2; it need not be adopted", featureName)
     .requiredOption("--purpose <id>", "purpose of the events", name("a purpose", 64))
     .option("--all", "all events that have not expired")
     .option(
@@ -60,16 +52,10 @@ export function compareFeaturesCommand(context: Context): Command {
         ...(since !== undefined && { from: new Date(since).toISOString() }),
         ...(caseId !== undefined && { case_id: caseId }),
       });
-      if (html !== undefined) await writePage(resolve(context.directory, html), comparePage(compared));
+      if (html !== undefined) await writePage(context, html, comparePage(compared));
       if (json) return printJson(context, compared);
       const rows = compared.cells.map(({ events, ...cell }) => ({ ...cell, events: events ?? "not shown" }));
       printRows(context, rows, "No events.");
       print(context, `Total: ${totalsOf(compared)}.`);
     });
-}
-
-async function writePage(path: string, page: string): Promise<void> {
-  await writeFile(path, page).catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError("output-failed", `${path} can't be written (${error.code})`);
-  });
 }

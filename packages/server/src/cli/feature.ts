@@ -6,6 +6,7 @@ import { attestationCommand } from "./attestation.ts";
 import { compareFeaturesCommand } from "./compare-features.ts";
 import { type Context, print, printJson, printText } from "./context.ts";
 import { printTable, type TableOptions, withTableOptions } from "./table.ts";
+import { describeFeatureCommand } from "./describe-feature.ts";
 import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
@@ -98,6 +99,7 @@ export function featureCommand(context: Context): Command {
   command.addCommand(verifyFeaturesCommand(context));
   command.addCommand(attestationCommand(context));
   command.addCommand(compareFeaturesCommand(context));
+  command.addCommand(describeFeatureCommand(context));
   return command;
 }
 

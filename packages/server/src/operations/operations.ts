@@ -34,6 +34,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
     ...(await import("./verify-features.ts")),
     ...(await import("./attestations.ts")),
     ...(await import("./compare-features.ts")),
+    ...(await import("./describe-feature.ts")),
   }),
   Exports: async () => ({ ...(await import("./exports.ts")), ...(await import("./export-events.ts")) }),
   Counters: () => import("./counters.ts"),

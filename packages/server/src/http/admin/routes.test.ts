@@ -53,7 +53,7 @@ const values = (): Readonly<Record<string, unknown>> => ({
   before: "none@1",
   bundles: [bundleOf("({ su }) => su.value ?? null")],
   event_id: setUp.event.eventId,
-  feature: "none",
+  feature: "none@1",
   features: ["none@1"],
   idempotency_key: setUp.event.idempotencyKey,
   informed_on: "2026-01-31",

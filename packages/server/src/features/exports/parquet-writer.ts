@@ -1,14 +1,6 @@
-import { type Instant, parseDateTime } from "@device-risk-signals/contract";
 import { ByteWriter, type ColumnSource, ParquetWriter } from "hyparquet-writer";
-import {
-  type Append,
-  type Cell,
-  type TableColumn,
-  type TableHead,
-  type TableRow,
-  type TableWriter,
-  stateNameOf,
-} from "./table.ts";
+import { type FileColumn, fileColumns } from "./file-columns.ts";
+import type { Append, Cell, TableHead, TableRow, TableWriter } from "./table.ts";
 
 /** Number of rows that form a row group. They are in memory until the group is full. */
 const ROWS_PER_GROUP = 2_000;
@@ -24,7 +16,7 @@ class Pending extends ByteWriter {
 }
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]["schema"];
-type Type = TableColumn["type"] | "text" | "time";
+type Type = FileColumn["type"];
 
 const TEXT = { type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
 const PHYSICAL: Readonly<Record<Type, Partial<Schema[number]>>> = {
@@ -41,17 +33,10 @@ const PHYSICAL: Readonly<Record<Type, Partial<Schema[number]>>> = {
   },
 };
 
-interface Column {
-  readonly name: string;
-  readonly type: Type;
-  readonly isOptional: boolean;
-  readonly valueOf: (row: TableRow) => Cell["value"] | Instant | undefined;
-}
-
 /** Writes each row group as soon as it is full, so that memory does not grow with the number of rows. */
 export function createParquetWriter(head: TableHead, append: Append): TableWriter {
   const pending = new Pending();
-  const columns = columnsOf(head.columns);
+  const columns = fileColumns(head);
   const writer = new ParquetWriter({
     writer: pending,
     schema: schemaOf(columns),
@@ -65,10 +50,10 @@ export function createParquetWriter(head: TableHead, append: Append): TableWrite
   let rows: TableRow[] = [];
 
   const writeGroup = async (group: readonly TableRow[]): Promise<void> => {
-    const columnData = columns.map(({ name, type, valueOf }): ColumnSource => ({
-      name,
-      data: group.map((row) => storedOf(type, valueOf(row))),
-      ...(type === "category" && { encoding: "RLE_DICTIONARY" }),
+    const columnData = columns.map((column): ColumnSource => ({
+      name: column.name,
+      data: group.map((row) => storedOf(column, row)),
+      ...(column.type === "category" && { encoding: "RLE_DICTIONARY" }),
     }));
     await writer.write({ columnData, rowGroupSize: ROWS_PER_GROUP });
     await append(pending.take());
@@ -90,27 +75,7 @@ export function createParquetWriter(head: TableHead, append: Append): TableWrite
   };
 }
 
-function columnsOf(columns: readonly TableColumn[]): readonly Column[] {
-  const instantOf = (text: string | null): Instant | undefined => (text === null ? undefined : parseDateTime(text));
-  return [
-    { name: "row", type: "count", isOptional: false, valueOf: ({ row }) => row },
-    { name: "label_time", type: "time", isOptional: false, valueOf: ({ labelAt }) => labelAt },
-    { name: "label", type: "text", isOptional: false, valueOf: ({ label }) => label },
-    { name: "received_at", type: "time", isOptional: true, valueOf: ({ receivedAt }) => instantOf(receivedAt) },
-    { name: "extracted_at", type: "time", isOptional: true, valueOf: ({ extractedAt }) => instantOf(extractedAt) },
-    ...columns.flatMap(({ name, type }, index): Column[] => [
-      { name, type, isOptional: true, valueOf: ({ cells }) => cells[index]?.value },
-      {
-        name: stateNameOf(name),
-        type: "category",
-        isOptional: false,
-        valueOf: ({ cells }) => cells[index]?.state,
-      },
-    ]),
-  ];
-}
-
-const schemaOf = (columns: readonly Column[]): Schema => [
+const schemaOf = (columns: readonly FileColumn[]): Schema => [
   { name: "root", num_children: columns.length },
   ...columns.map(({ name, type, isOptional }): Schema[number] => ({
     name,
@@ -119,8 +84,11 @@ const schemaOf = (columns: readonly Column[]): Schema => [
   })),
 ];
 
-function storedOf(type: Type, value: ReturnType<Column["valueOf"]>): Cell["value"] | bigint | undefined {
-  if (value === null || value === undefined) return undefined;
-  if (typeof value === "object") return BigInt(value.epochMs) * 1_000n + BigInt(value.micros);
-  return type === "count" ? BigInt(value) : value;
+function storedOf(column: FileColumn, row: TableRow): Cell["value"] | bigint | undefined {
+  if (column.type === "time") {
+    const at = column.instantOf(row);
+    return at && BigInt(at.epochMs) * 1_000n + BigInt(at.micros);
+  }
+  const value = column.cellOf(row) ?? undefined;
+  return column.type === "count" && value !== undefined ? BigInt(value) : value;
 }

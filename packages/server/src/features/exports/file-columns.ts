@@ -1,0 +1,49 @@
+/** The columns of an exported file, in each format. */
+import { type Instant, parseDateTime } from "@device-risk-signals/contract";
+import { type Cell, stateNameOf, type TableColumn, type TableHead, type TableRow } from "./table.ts";
+
+interface ColumnOf<Type> {
+  readonly name: string;
+  readonly type: Type;
+  /** Whether it can be empty. */
+  readonly isOptional: boolean;
+  readonly cellOf: (row: TableRow) => Cell["value"];
+}
+
+/** A time is a text in text formats, and an instant in Parquet. */
+export type FileColumn =
+  | ColumnOf<TableColumn["type"] | "text">
+  | (ColumnOf<"time"> & { readonly instantOf: (row: TableRow) => Instant | undefined });
+
+export function fileColumns({ columns }: Pick<TableHead, "columns">): readonly FileColumn[] {
+  return [
+    { name: "row", type: "count", isOptional: false, cellOf: ({ row }) => row },
+    {
+      name: "label_time",
+      type: "time",
+      isOptional: false,
+      cellOf: ({ labelTime }) => labelTime,
+      instantOf: ({ labelAt }) => labelAt,
+    },
+    { name: "label", type: "text", isOptional: false, cellOf: ({ label }) => label },
+    timeOf("received_at", ({ receivedAt }) => receivedAt),
+    timeOf("extracted_at", ({ extractedAt }) => extractedAt),
+    ...columns.flatMap(({ name, type }, index): FileColumn[] => [
+      { name, type, isOptional: true, cellOf: ({ cells }) => cells[index]?.value ?? null },
+      {
+        name: stateNameOf(name),
+        type: "category",
+        isOptional: false,
+        cellOf: ({ cells }) => cells[index]?.state ?? null,
+      },
+    ]),
+  ];
+}
+
+function timeOf(name: string, cellOf: (row: TableRow) => string | null): FileColumn {
+  const instantOf = (row: TableRow): Instant | undefined => {
+    const text = cellOf(row);
+    return text === null ? undefined : parseDateTime(text);
+  };
+  return { name, type: "time", isOptional: true, cellOf, instantOf };
+}

@@ -39,7 +39,9 @@ export {
 } from "./routes/accounts.ts";
 export {
   type EventExportManifest,
+  EXPORT_ATTRIBUTES,
   EXPORT_CLOCKS,
+  type ExportAttribute,
   type ExportManifest,
   type ExportRecord,
   FEATURE_FORMATS,

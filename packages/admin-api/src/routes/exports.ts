@@ -30,6 +30,9 @@ export const MAX_LABELS_BYTES = 16_777_216;
 
 export const EXPORT_CLOCKS = ["received", "known"] as const;
 export const FEATURE_FORMATS = ["csv", "jsonl", "parquet"] as const;
+/** The attributes of an event that an export of features may have in addition, if its purpose allows them. */
+export const EXPORT_ATTRIBUTES = ["platform", "sdk_version", "app_version", "action_type"] as const;
+export type ExportAttribute = (typeof EXPORT_ATTRIBUTES)[number];
 /** Maximum number of events that one export names by their ids. */
 export const MAX_EVENT_IDS = 1_000;
 
@@ -38,6 +41,11 @@ const clock = Type.Enum([...EXPORT_CLOCKS], {
     "`received`: values of events received up to the time of the label; `known`: of those, values computed up to it.",
 });
 const format = Type.Enum([...FEATURE_FORMATS]);
+const attributes = Type.Array(Type.Enum([...EXPORT_ATTRIBUTES]), {
+  maxItems: EXPORT_ATTRIBUTES.length,
+  uniqueItems: true,
+  description: "Attributes of the events, in the order of their columns; the purpose must allow them.",
+});
 const labels = shape("Labels", {
   format: Type.Enum(["csv", "jsonl"]),
   text: Type.String({ minLength: 1, maxLength: MAX_LABELS_BYTES, description: "The content of the label file." }),
@@ -63,6 +71,7 @@ const featureManifest = shape("FeatureExportManifest", {
   format,
   labels: shape("LabelsUsed", { sha256, rows: count() }),
   empty_rows: count("Rows for which no values were found."),
+  attributes,
   text_prefix: nullable(
     shownText(
       "What comes before each text that a spreadsheet would run and each text that begins with it: remove it once from " +
@@ -117,6 +126,7 @@ const exportRecord = shape("Export", {
   state: Type.Enum(["handed out", "expired", "not ended"]),
   recalled_rows: count("Rows whose recall is open."),
   features: nullable(Type.Array(shownText())),
+  attributes: nullable(attributes),
   clock: nullable(clock),
   format: shownText(),
   reason: nullable(shownText("Null for events: the case has it.")),
@@ -150,6 +160,7 @@ export const EXPORT_ROUTES = {
       purpose,
       clock,
       format,
+      attributes: Type.Optional(attributes),
       recipient,
       reason,
       expires_on: expiresOn,

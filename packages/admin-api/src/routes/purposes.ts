@@ -45,6 +45,9 @@ export const PURPOSE_ROUTES = {
           probes: nullable(Type.Array(shownText(), { description: "Probes that it covers; null: all." })),
           highest_sensitivity: nullable(shownText()),
           beyond: shownText("The treatment of an event that holds more than the purpose covers."),
+          export_attributes: Type.Array(shownText(), {
+            description: "Attributes of events that exports of features may have.",
+          }),
           retired_at: nullable(shownText()),
           action_types: Type.Array(shownText()),
           takes_unmapped: Type.Boolean({

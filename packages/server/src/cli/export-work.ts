@@ -4,6 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import {
   type Answer,
+  type ExportAttribute,
   type ExportManifest,
   type FilePart,
   type Input,
@@ -39,6 +40,7 @@ export interface RunOptions {
   readonly purpose: string;
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
+  readonly with?: readonly ExportAttribute[];
   readonly recipient: string;
   readonly reason: string;
   readonly expires: string;
@@ -77,10 +79,10 @@ export interface AcknowledgeOptions {
 }
 
 export async function run(context: Context, options: RunOptions): Promise<void> {
-  const { features, purpose, clock, format, recipient, reason, expires: expiresOn } = options;
+  const { features, purpose, clock, format, recipient, reason, expires: expiresOn, with: attributes = [] } = options;
   const out = await unusedFile(context, options.out);
   const labels = await labelFile(context, options.labels);
-  const order = { features: [...features], purpose, clock, format, recipient, reason };
+  const order = { features: [...features], attributes: [...attributes], purpose, clock, format, recipient, reason };
   const manifest = findLogin(context)
     ? await writeAnswer(context, out, async (call) =>
         call("exportFeatures", { ...order, expires_on: expiresOn, labels: await textOf(labels) }),

@@ -1,6 +1,12 @@
 /** `drs export`: feature values for training, exact bytes for investigations, and recalls of their rows. */
 import { Command, InvalidArgumentError } from "commander";
-import { EXPORT_CLOCKS, FEATURE_FORMATS, MAX_EVENT_IDS } from "@device-risk-signals/admin-api";
+import {
+  EXPORT_ATTRIBUTES,
+  EXPORT_CLOCKS,
+  type ExportAttribute,
+  FEATURE_FORMATS,
+  MAX_EVENT_IDS,
+} from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { breakGlassOption, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
@@ -25,6 +31,14 @@ function featureNames(text: string): readonly string[] {
   return names;
 }
 
+const readAttribute = wordOf(EXPORT_ATTRIBUTES);
+
+function attributesOf(text: string): readonly ExportAttribute[] {
+  const names = text.split(",").map((one) => readAttribute(one.trim()));
+  if (new Set(names).size < names.length) throw new InvalidArgumentError("It names an attribute twice.");
+  return names;
+}
+
 export function exportCommand(context: Context): Command {
   const reason = reasonReader(context);
   const command = new Command("export").addHelpText(
@@ -39,6 +53,7 @@ export function exportCommand(context: Context): Command {
     .requiredOption("--purpose <id>", "purpose of the events that they were computed from", name("a purpose", 64))
     .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
     .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
+    .option("--with <list>", `attributes of the events: ${EXPORT_ATTRIBUTES.join(",")}`, attributesOf)
     .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))

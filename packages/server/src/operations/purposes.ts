@@ -26,6 +26,7 @@ export const listPurposes: Operation<"listPurposes", "pool"> = async ({ ports })
   const rows = purposes.map(({ code, ...purpose }) => ({
     ...purpose,
     probes: purpose.probes && [...purpose.probes],
+    export_attributes: [...purpose.export_attributes],
     action_types: [...actions].filter(([, of]) => of === code).map(([type]) => type),
     takes_unmapped: code === unmapped,
     policy_version: version,

@@ -10,7 +10,7 @@ import { findPartitions, RECENT_MS, releasingLocks } from "../store/events/parti
 import { eventSearch, searchEvents } from "../store/events/search-events.ts";
 import { type Policy, type PurposeDefinition, REFUSE, type Sensitivity } from "./policy.ts";
 import { instant } from "../store/postgres/instant.ts";
-import { narrowed, query, sql } from "../store/postgres/statement.ts";
+import { narrowed, query, queryRow, sql } from "../store/postgres/statement.ts";
 
 export interface PurposeRow {
   readonly code: number;
@@ -24,13 +24,14 @@ export interface PurposeRow {
   readonly probes: readonly string[] | null;
   readonly highest_sensitivity: Sensitivity | null;
   readonly beyond: "record" | "refuse";
+  readonly export_attributes: readonly string[];
   readonly retired_at: string | null;
 }
 
 const statedPeriod = (period: string): string => `case when not assumed_periods then ${period}::text end as ${period}`;
 
 const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${statedPeriod("raw_retention")}, ${statedPeriod("derived_retention")}, probes,
-  highest_sensitivity, beyond, ${instant("retired_at")}`;
+  highest_sensitivity, beyond, export_attributes, ${instant("retired_at")}`;
 
 /** The active policy. */
 export interface CurrentPolicy {
@@ -84,6 +85,7 @@ const LIST_PURPOSES = sql(`select ${PURPOSE_COLUMNS} from purpose order by code`
   probes: "text[]?",
   highest_sensitivity: narrowed<Sensitivity | null>("text?"),
   beyond: narrowed<"record" | "refuse">("text"),
+  export_attributes: "text[]",
   retired_at: "text?",
 });
 
@@ -114,6 +116,29 @@ const PURPOSE_IDS = sql("select code, id from purpose", [], { code: "int4", id: 
 export async function readPurposeIds(executor: Executor): Promise<ReadonlyMap<number, string>> {
   const { rows } = await query(executor, PURPOSE_IDS);
   return new Map(rows.map(({ code, id }) => [code, id]));
+}
+
+const REFUSED_ATTRIBUTES = sql(
+  `select p.id, array(select name from unnest($2::text[]) as wanted (name)
+      where not name = any (p.export_attributes)) as refused
+    from purpose p where p.code = $1`,
+  ["int4", "text[]"],
+  { id: "text", refused: "text[]" },
+);
+
+/** Requires that the purpose allows these attributes in exports of features. @throws state-conflict */
+export async function requireExportAttributes(
+  executor: Executor,
+  code: number,
+  attributes: readonly string[],
+): Promise<void> {
+  const { id, refused } = await queryRow(executor, REFUSED_ATTRIBUTES, [code, attributes]);
+  // guard(true): no export has an attribute that the policy does not allow
+  if (refused.length === 0) return;
+  throw new OperatorError(
+    "state-conflict",
+    `Purpose ${id} does not allow exports with ${refused.join(", ")}: add it to its export_attributes (drs purpose apply), or leave it out.`,
+  );
 }
 
 const FIND_PURPOSE_CODE = sql("select code from purpose where id = $1", ["text"], { code: "int4" });
@@ -343,6 +368,7 @@ async function changedMembers(executor: Executor, existing: PurposeRow, purpose:
     probes: !same(existing.probes, purpose.probes),
     highest_sensitivity: !same(existing.highest_sensitivity, purpose.highest_sensitivity),
     beyond: existing.beyond !== purpose.beyond,
+    export_attributes: !same(existing.export_attributes, purpose.export_attributes ?? []),
     retired: (existing.retired_at !== null) !== purpose.retired,
   };
   return Object.keys(differs).filter((name) => differs[name]);
@@ -409,13 +435,28 @@ function unmappedChange({ purposes, unmapped }: CurrentPolicy, policy: Policy): 
 
 const UPSERT_PURPOSE = sql(
   `insert into purpose (code, id, title, legal_basis, owner, raw_retention, derived_retention, probes,
-          highest_sensitivity, beyond, retired_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then $12::timestamptz end)
+          highest_sensitivity, beyond, export_attributes, retired_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, case when $12 then $13::timestamptz end)
         on conflict (code) do update set title = excluded.title, legal_basis = excluded.legal_basis,
           owner = excluded.owner, raw_retention = excluded.raw_retention, derived_retention = excluded.derived_retention,
           probes = excluded.probes, highest_sensitivity = excluded.highest_sensitivity, beyond = excluded.beyond,
-          retired_at = case when $11 then coalesce(purpose.retired_at, $12) end, assumed_periods = false`,
-  ["int4", "text", "text", "text", "text", "interval", "interval", "text[]?", "text?", "text", "bool", "timestamptz"],
+          export_attributes = excluded.export_attributes,
+          retired_at = case when $12 then coalesce(purpose.retired_at, $13) end, assumed_periods = false`,
+  [
+    "int4",
+    "text",
+    "text",
+    "text",
+    "text",
+    "interval",
+    "interval",
+    "text[]?",
+    "text?",
+    "text",
+    "text[]",
+    "bool",
+    "timestamptz",
+  ],
 );
 
 const RETIRE_OMITTED = sql(
@@ -449,6 +490,7 @@ async function writePurposes(
       purpose.probes ?? null,
       purpose.highest_sensitivity ?? null,
       purpose.beyond,
+      purpose.export_attributes ?? [],
       purpose.retired,
       at,
     ]);

@@ -1,3 +1,5 @@
+import type { ExportAttribute } from "@device-risk-signals/admin-api";
+
 export const SENSITIVITIES = ["low", "medium", "high"] as const;
 export type Sensitivity = (typeof SENSITIVITIES)[number];
 
@@ -15,6 +17,8 @@ export interface PurposeDefinition {
   readonly highest_sensitivity?: Sensitivity;
   /** What the server does with an event that has data which the purpose does not cover. */
   readonly beyond: "record" | "refuse";
+  /** The attributes of events that exports of features may have in addition; none if absent. */
+  readonly export_attributes?: readonly ExportAttribute[];
   /** Whether the purpose is retired: it takes no new events, and stored events expire by its period. */
   readonly retired: boolean;
 }

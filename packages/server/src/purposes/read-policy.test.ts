@@ -19,6 +19,7 @@ purposes:
     probes: [fonts, hardware]
     highest_sensitivity: medium
     beyond: refuse
+    export_attributes: [sdk_version, platform]
 actions:
   payment: payments
   "transfer.large": payments
@@ -60,6 +61,7 @@ it("a policy is read as it is written", () => {
         probes: ["fonts", "hardware"],
         highest_sensitivity: "medium",
         beyond: "refuse",
+        export_attributes: ["platform", "sdk_version"],
         retired: false,
       },
     ],
@@ -90,6 +92,9 @@ describe("a problem of a policy is named with its place", () => {
     ["legal_basis: consent", "legal_basis: []", "purposes.1.legal_basis: must be a text"],
     ["[fonts, hardware]", "[fonts, pulse]", "purposes.1.probes: must be a list of probe ids"],
     ["highest_sensitivity: medium", "highest_sensitivity: none", "purposes.1.highest_sensitivity: must be low, medium"],
+    ["[sdk_version, platform]", "[session_id]", "purposes.1.export_attributes: must be a list of platform, sdk"],
+    ["[sdk_version, platform]", "[platform, platform]", "purposes.1.export_attributes: must be a list of platform"],
+    ["[sdk_version, platform]", "platform", "purposes.1.export_attributes: must be a list of platform, sdk_version"],
     ["beyond: refuse", "beyond: redact", "purposes.1.beyond: must be record, refuse"],
     ["beyond: refuse", "retired: yes", "purposes.1.retired: must be true or false"],
     ["payment: payments", "payment: payment", "actions.payment: must be the id of a purpose"],

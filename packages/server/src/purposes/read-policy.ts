@@ -1,3 +1,4 @@
+import { EXPORT_ATTRIBUTES, type ExportAttribute } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { isMapping, readYaml, refuseUnknown, type ReportProblem } from "../base/files/read-yaml.ts";
@@ -8,7 +9,16 @@ const PURPOSE_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MEMBERS = ["purposes", "actions", "unmapped"];
 const TEXT_MEMBERS = ["title", "legal_basis", "owner"] as const;
 const PERIODS = ["raw_retention", "derived_retention"] as const;
-const PURPOSE_MEMBERS = ["id", ...TEXT_MEMBERS, ...PERIODS, "probes", "highest_sensitivity", "beyond", "retired"];
+const PURPOSE_MEMBERS = [
+  "id",
+  ...TEXT_MEMBERS,
+  ...PERIODS,
+  "probes",
+  "highest_sensitivity",
+  "beyond",
+  "export_attributes",
+  "retired",
+];
 const PROBES = new Set(CATALOG.map(({ id }) => id));
 
 export type PolicyResult =
@@ -71,6 +81,7 @@ function readPurpose(value: unknown, path: string, report: ReportProblem): Purpo
   for (const name of PERIODS) checkPeriod(members[name], `${path}.${name}`, report);
   const probes = readProbes(members["probes"], `${path}.probes`, report);
   const highest = readChoice(members["highest_sensitivity"], SENSITIVITIES, `${path}.highest_sensitivity`, report);
+  const attributes = readAttributes(members["export_attributes"], `${path}.export_attributes`, report);
   const retired = members["retired"] ?? false;
   if (typeof retired !== "boolean") report(`${path}.retired`, "must be true or false");
   return {
@@ -83,6 +94,7 @@ function readPurpose(value: unknown, path: string, report: ReportProblem): Purpo
     ...(probes && { probes }),
     ...(highest && { highest_sensitivity: highest }),
     beyond: readChoice(members["beyond"], ["record", "refuse"] as const, `${path}.beyond`, report) ?? "record",
+    ...(attributes && { export_attributes: attributes }),
     retired: retired === true,
   };
 }
@@ -97,6 +109,14 @@ function readProbes(value: unknown, path: string, report: ReportProblem): readon
   const known = Array.isArray(value) && value.every((probe) => typeof probe === "string" && PROBES.has(probe));
   if (!known) report(path, `must be a list of probe ids: ${[...PROBES].join(", ")}`);
   return known ? (value as string[]) : undefined;
+}
+
+function readAttributes(value: unknown, path: string, report: ReportProblem): readonly ExportAttribute[] | undefined {
+  if (value === undefined) return undefined;
+  const listed = Array.isArray(value) ? EXPORT_ATTRIBUTES.filter((name) => value.includes(name)) : [];
+  if (Array.isArray(value) && listed.length === value.length) return listed;
+  report(path, `must be a list of ${EXPORT_ATTRIBUTES.join(", ")}, each once`);
+  return undefined;
 }
 
 function readChoice<T extends string>(

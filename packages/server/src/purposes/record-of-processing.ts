@@ -64,6 +64,10 @@ function section(purpose: PurposeDefinition, actionTypes: readonly string[], tak
     ["Data", isLimited ? `${data}; ${beyond}` : data],
     ["Kept: the exact event", `${purpose.raw_retention} after receipt`],
     ["Kept: what is computed from it", `${purpose.derived_retention} after receipt`],
+    [
+      "Handed out with feature values",
+      purpose.export_attributes?.map((name) => `\`${name}\``).join(", ") || "nothing else",
+    ],
     ["State", purpose.retired ? "retired: accepts no new events, and its events expire" : "in use"],
   ];
   return `## ${cell(purpose.id)}\n\n| | |\n| --- | --- |\n${rows.map(([what, text]) => `| ${what} | ${text} |`).join("\n")}\n`;

@@ -27,6 +27,7 @@ export const POLICY = {
       raw_retention: "P90D",
       derived_retention: "P1Y",
       owner: "fraud team",
+      export_attributes: ["platform", "sdk_version"],
     },
     {
       id: "sign-ins",

@@ -2,7 +2,7 @@
  * Records of exports of feature values and of raw events: what was exported, to whom, why and until when, and whose
  * data it is.
  */
-import type { EXPORT_CLOCKS, ExportManifest, FEATURE_FORMATS } from "@device-risk-signals/admin-api";
+import type { EXPORT_CLOCKS, ExportAttribute, ExportManifest, FEATURE_FORMATS } from "@device-risk-signals/admin-api";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../../store/postgres/executor.ts";
 import { byteaArray, int4Array } from "../../store/postgres/binary-array.ts";
 import { instant } from "../../store/postgres/instant.ts";
@@ -32,6 +32,8 @@ export interface ExportOrder extends Recipient {
   readonly features: readonly string[];
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
+  /** Attributes of the events, which are columns in addition to the features. */
+  readonly attributes: readonly ExportAttribute[];
   readonly reason: string;
 }
 
@@ -54,25 +56,40 @@ const INSERT_EXPORT = sql(
         (select max(watermark) + interval '2 microseconds' from data_export)) as watermark,
       (select coalesce(max(sequence), 0) from erasure) as erasures)
     insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
-      labels_sha256, label_rows, case_id, watermark, erasures)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, watermark, erasures from state`,
-  ["uuid", "text", "text", "text", "date", "text", "int4?", "text[]?", "text?", "text?", "text?", "int8?", "uuid?"],
+      labels_sha256, label_rows, attributes, case_id, watermark, erasures)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, watermark, erasures from state`,
+  [
+    "uuid",
+    "text",
+    "text",
+    "text",
+    "date",
+    "text",
+    "int4?",
+    "text[]?",
+    "text?",
+    "text?",
+    "text?",
+    "int8?",
+    "text[]?",
+    "uuid?",
+  ],
 );
 
 export async function insertExport(owner: OwnerTransaction, exportId: string, newExport: NewExport): Promise<void> {
   const { recipient, expiresOn, actor } = newExport;
   const handedOut = [recipient, expiresOn, actor] as const;
   if ("caseId" in newExport) {
-    const none = [null, null, null, null, null, null] as const;
+    const none = [null, null, null, null, null, null, null] as const;
     await query(owner, INSERT_EXPORT, [exportId, "events", "ndjson", ...handedOut, ...none, newExport.caseId]);
     return;
   }
-  const { format, purpose, features, clock, reason, labels } = newExport;
-  const order = [purpose, features, clock, reason, labels.sha256, labels.rows] as const;
+  const { format, purpose, features, clock, reason, labels, attributes } = newExport;
+  const order = [purpose, features, clock, reason, labels.sha256, labels.rows, attributes] as const;
   await query(owner, INSERT_EXPORT, [exportId, "features", format, ...handedOut, ...order, null]);
 }
 
-const EXPORT_COLUMNS = `x.export_id, x.kind, p.id as purpose, x.purpose as purpose_code, x.features, x.clock, x.format,
+const EXPORT_COLUMNS = `x.export_id, x.kind, p.id as purpose, x.purpose as purpose_code, x.features, x.attributes, x.clock, x.format,
   x.recipient, x.reason, x.case_id, x.expires_on::text as expires_on,
   x.expires_on < transaction_time()::date as is_expired, x.labels_sha256, x.label_rows, x.watermark,
   ${instant("x.started_at", "started_at")}, x.started_by, ${instant("x.finished_at", "finished_at")}, x.manifest`;
@@ -82,6 +99,7 @@ const EXPORT_TYPES = {
   purpose: "text?",
   purpose_code: "int4?",
   features: "text[]?",
+  attributes: narrowed<ExportAttribute[] | null>("text[]?"),
   clock: narrowed<ExportClock | null>("text?"),
   format: narrowed<FeatureFormat | "ndjson">("text"),
   recipient: "text",
@@ -213,7 +231,8 @@ export async function findExportsToRecall(executor: Executor, mac: Buffer) {
 }
 
 const LIST_OF_SUBJECT = sql(
-  `select x.export_id, x.kind, p.id as purpose, x.features, x.recipient, ${instant("x.started_at", "exported_at")},
+  `select x.export_id, x.kind, p.id as purpose, x.features, x.attributes, x.recipient,
+      ${instant("x.started_at", "exported_at")},
       x.expires_on::text as expires_on, count(*)::int as rows
     from export_subject s join data_export x on x.export_id = s.export_id left join purpose p on p.code = x.purpose
     where s.subject_mac = $1 group by x.export_id, p.id order by x.started_at, x.export_id`,
@@ -223,6 +242,7 @@ const LIST_OF_SUBJECT = sql(
     kind: "text",
     purpose: "text?",
     features: "text[]?",
+    attributes: "text[]?",
     recipient: "text",
     exported_at: "text",
     expires_on: "text",

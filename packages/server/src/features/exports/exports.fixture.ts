@@ -31,6 +31,7 @@ export const ORDER: ExportOrder = {
   features: ["root@1"],
   clock: "received",
   format: "csv",
+  attributes: [],
   recipient: "team",
   expiresOn: EXPIRES,
   reason: "training",
@@ -43,6 +44,8 @@ export interface Asked {
   readonly features?: string;
   readonly clock?: string;
   readonly expires?: string;
+  /** Further options. */
+  readonly more?: readonly string[];
 }
 
 /** Runs commands of one person through the admin API. */
@@ -64,6 +67,8 @@ export interface ExportScene {
   readonly drs: (...args: readonly string[]) => Promise<Printed>;
   /** Runs a command that succeeds. @returns its objects */
   readonly done: (...args: readonly string[]) => Promise<Record<string, unknown>[]>;
+  /** Applies a policy with the purposes `default` and `other`, whose exports may have these attributes. */
+  readonly allowAttributes: (...attributes: readonly string[]) => Promise<void>;
   /** Writes a file of labels. @returns its path */
   readonly labelFile: (name: string, ...rows: readonly string[]) => Promise<string>;
   readonly exportArguments: (asked: Asked) => readonly string[];
@@ -102,12 +107,19 @@ export function useExports(opened: TestSystem, folder: () => string): ExportScen
       expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
       return objects(run.stdout);
     },
+    async allowAttributes(...attributes) {
+      const members = { raw_retention: "P30D", derived_retention: "P1Y", export_attributes: attributes };
+      const purposes = ["default", "other"].map((id) => ({ id, title: "t", legal_basis: "l", owner: "o", ...members }));
+      const file = scene.path("policy.yaml");
+      await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+      expect(await scene.drs("purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+    },
     async labelFile(name, ...rows) {
       const file = scene.path(`${name}.csv`);
       await writeFile(file, ["account,action_id,event_id,label_time,label", ...rows, ""].join("\n"));
       return file;
     },
-    exportArguments: ({ labels, out, features = "root@1", clock = "received", expires = EXPIRES }) => [
+    exportArguments: ({ labels, out, features = "root@1", clock = "received", expires = EXPIRES, more = [] }) => [
       ...words(
         `export run --features ${features} --purpose default --clock ${clock} --format jsonl --expires ${expires}`,
       ),
@@ -119,6 +131,7 @@ export function useExports(opened: TestSystem, folder: () => string): ExportScen
       labels,
       "--out",
       scene.path(out),
+      ...more,
     ],
     async run(asked) {
       const [manifest] = await scene.done(...scene.exportArguments(asked));
@@ -149,11 +162,7 @@ export function useExports(opened: TestSystem, folder: () => string): ExportScen
   };
 
   beforeAll(async () => {
-    const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
-    const purposes = ["default", "other"].map((id) => ({ id, title: "t", legal_basis: "l", owner: "o", ...periods }));
-    const file = scene.path("policy.yaml");
-    await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
-    await scene.drs("purpose", "apply", file, "--yes");
+    await scene.allowAttributes();
     const { system } = opened;
     const bundles = ["root", "never", "others"].map((id) => bundleOf(SU, { id, purposes: ["default", "other"] }));
     await inOwnerTransaction(system.administration, (owner) =>

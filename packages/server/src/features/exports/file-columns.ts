@@ -15,7 +15,7 @@ export type FileColumn =
   | ColumnOf<TableColumn["type"] | "text">
   | (ColumnOf<"time"> & { readonly instantOf: (row: TableRow) => Instant | undefined });
 
-export function fileColumns({ columns }: Pick<TableHead, "columns">): readonly FileColumn[] {
+export function fileColumns({ attributes, columns }: TableHead): readonly FileColumn[] {
   return [
     { name: "row", type: "count", isOptional: false, cellOf: ({ row }) => row },
     {
@@ -28,6 +28,9 @@ export function fileColumns({ columns }: Pick<TableHead, "columns">): readonly F
     { name: "label", type: "text", isOptional: false, cellOf: ({ label }) => label },
     timeOf("received_at", ({ receivedAt }) => receivedAt),
     timeOf("extracted_at", ({ extractedAt }) => extractedAt),
+    ...attributes.map((name, index): FileColumn => {
+      return { name, type: "category", isOptional: true, cellOf: (row) => row.attributes[index] ?? null };
+    }),
     ...columns.flatMap(({ name, type }, index): FileColumn[] => [
       { name, type, isOptional: true, cellOf: ({ cells }) => cells[index]?.value ?? null },
       {

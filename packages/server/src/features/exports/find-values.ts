@@ -1,4 +1,5 @@
 /** Finds the stored values that existed at the time of each label. */
+import type { ExportAttribute } from "@device-risk-signals/admin-api";
 import { receivedAtOf } from "../../store/events/read-events.ts";
 import type { FeatureSealer } from "../../store/crypto/feature-sealer.ts";
 import type { LayerRow } from "../decisions.ts";
@@ -16,6 +17,7 @@ export interface FoundValues {
   readonly receivedAt: string;
   /** The time at which the last of the values was stored. */
   readonly extractedAt: string;
+  readonly attributes: Readonly<Record<ExportAttribute, string>>;
   /** The values in the order of the features. */
   readonly cells: readonly Cell[];
 }
@@ -80,8 +82,10 @@ export async function findValues(
         cells[column] = values?.[member] ?? UNREADABLE;
       }
     }
+    const { platform, sdk_version, app_version, action_type } = first;
+    const attributes = { platform, sdk_version, app_version, action_type };
     const { account, action_id: actionId, event_id: eventId, received_at: receivedAt } = first;
-    return { account, actionId, eventId, receivedAt, extractedAt, cells };
+    return { account, actionId, eventId, receivedAt, extractedAt, attributes, cells };
   });
 }
 

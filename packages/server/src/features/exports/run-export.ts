@@ -1,6 +1,6 @@
 /** Exports of feature values for training: one row for each label, in order. */
 import { randomUUID } from "node:crypto";
-import type { FeatureExportManifest } from "@device-risk-signals/admin-api";
+import type { ExportAttribute, FeatureExportManifest } from "@device-risk-signals/admin-api";
 import type { Manifest } from "@device-risk-signals/features";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { type Agent, type AuditEntry, writeAudit } from "../../audit/audit.ts";
@@ -10,6 +10,7 @@ import { OperatorError } from "../../base/errors/operator-error.ts";
 import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
 import { type FeatureName, findBundles, type LayerRow, listLayers, nameOf } from "../decisions.ts";
 import type { Clock } from "../../base/ports.ts";
+import { requireExportAttributes } from "../../purposes/policy-table.ts";
 import { inOwnerTransaction, type OwnerDatabase, streamOwner } from "../../store/postgres/database.ts";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../../store/postgres/executor.ts";
 import { type CheckedLabels, checkLabels, labelBatches, type LabelSource } from "./check-labels.ts";
@@ -31,7 +32,7 @@ import { findValues, type FoundValues, type ValueScope } from "./find-values.ts"
 import type { Label } from "./labels.ts";
 import { oldestOf, requireLabelsWithinPeriod, requireWithinPeriod } from "./latest-expiry.ts";
 import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
-import type { Cell, TableColumn, TableRow } from "./table.ts";
+import type { Cell, TableColumn, TableHead, TableRow } from "./table.ts";
 import { createTableWriter, CSV_PREFIX } from "./table-writer.ts";
 
 export interface ExportPorts {
@@ -61,12 +62,13 @@ interface Plan {
  */
 export async function prepareExport(
   { executor, clock }: Pick<ExportPorts, "executor" | "clock">,
-  order: Pick<ExportOrder, "purpose" | "features" | "clock" | "expiresOn">,
+  order: Pick<ExportOrder, "purpose" | "features" | "clock" | "attributes" | "expiresOn">,
   source: LabelSource,
   onChecked?: (rows: number) => void,
 ): Promise<CheckedLabels> {
   const { purpose } = order;
   const { layers } = await planOf(executor, purpose, order.features);
+  await requireExportAttributes(executor, purpose, order.attributes);
   const labels = await checkLabels(source, clock.now(), executor, onChecked);
   requireGood(labels);
   await requireLabelsWithinPeriod(executor, order, { purpose, layers, isKnown: order.clock === "known" }, source);
@@ -135,7 +137,13 @@ export async function beginExport(
       operation: "export.run",
       outcome: "done",
       reason: order.reason,
-      detail: { features: order.features, purpose: order.purpose, recipient: order.recipient, rows: labels.rows },
+      detail: {
+        features: order.features,
+        purpose: order.purpose,
+        recipient: order.recipient,
+        rows: labels.rows,
+        ...(order.attributes.length > 0 && { attributes: order.attributes }),
+      },
       references: { export_id: exportId },
     });
   });
@@ -163,6 +171,7 @@ export type FeatureExport = Pick<
   readonly purpose: string;
   readonly purpose_code: number;
   readonly features: readonly FeatureName[];
+  readonly attributes: readonly ExportAttribute[];
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
   readonly labels_sha256: string;
@@ -191,6 +200,7 @@ export async function repeatExport(
   onRecord: OnRecord = async () => {},
 ): Promise<AsyncIterable<ExportPart<FeatureExportManifest>>> {
   await requireLabelsOf(record, source, ports.clock.now());
+  await requireExportAttributes(ports.executor, record.purpose_code, record.attributes);
   const leftOut = await findRecalledRows(ports.executor, record.export_id);
   await inOwnerTransaction(ports.administration, async (owner) => {
     await onRecord(owner);
@@ -219,12 +229,12 @@ async function* partsOf(
   leftOut: ReadonlySet<number>,
 ): AsyncGenerator<ExportPart<FeatureExportManifest>> {
   const { executor, onProgress } = ports;
-  const { export_id, purpose, purpose_code, format, expires_on, watermark } = record;
+  const { export_id, purpose, purpose_code, format, expires_on, watermark, attributes } = record;
   const { columns, layers } = await planOf(executor, purpose_code, record.features);
   const isKnown = record.clock === "known";
   const scope: ValueScope = { purpose: purpose_code, features: record.features, layers, isKnown, watermark };
   const file = new MeasuredBytes();
-  const table = await createTableWriter(format, { export_id, expires_on, columns }, async (bytes) =>
+  const table = await createTableWriter(format, { export_id, expires_on, attributes, columns }, async (bytes) =>
     file.append(bytes),
   );
   const counts = columns.map((): Record<string, number> => ({}));
@@ -235,7 +245,7 @@ async function* partsOf(
   for await (const batch of batches) {
     row += batch.size;
     const found = await withoutErased(owner, record, batch.labels, await withSubjects(ports, owner, record, batch));
-    const rows = batch.labels.map((one, index) => rowOf(one, found[index], columns));
+    const rows = batch.labels.map((one, index) => rowOf(one, found[index], { attributes, columns }));
     await writing;
     yield* file.take();
     writing = table.write(rows);
@@ -262,6 +272,7 @@ async function* partsOf(
     labels: { sha256: record.labels_sha256, rows: row },
     file: { ...file.measured(), rows: written },
     empty_rows: empty,
+    attributes: [...attributes],
     text_prefix: format === "csv" ? CSV_PREFIX : null,
     columns: columns.map((column, index) => ({ ...column, states: counts[index] ?? {} })),
   };
@@ -392,7 +403,11 @@ function numbered(batch: readonly Label[], first: number, leftOut: ReadonlySet<n
   return labels;
 }
 
-function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, columns: Plan["columns"]): TableRow {
+function rowOf(
+  { row, label }: NumberedLabel,
+  found: FoundValues | undefined,
+  { attributes, columns }: Pick<TableHead, "attributes" | "columns">,
+): TableRow {
   return {
     row,
     labelTime: label.labelTime,
@@ -400,6 +415,7 @@ function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, co
     label: label.label,
     receivedAt: found?.receivedAt ?? null,
     extractedAt: found?.extractedAt ?? null,
+    attributes: attributes.map((name) => found?.attributes[name] ?? null),
     cells: found?.cells ?? columns.map(() => NO_ROW),
   };
 }

@@ -24,6 +24,7 @@ const COLUMNS = [
 const HEAD: TableHead = {
   export_id: "6f0c1f0e-2f0e-4d0e-8f0e-1f0e2f0e3f0e",
   expires_on: "2027-01-31",
+  attributes: [],
   columns: COLUMNS,
 };
 const LABEL_TIME = {
@@ -40,6 +41,7 @@ const FULL: TableRow = {
   ...TIMES,
   row: 1,
   label: 'fraud, "1"',
+  attributes: [],
   cells: [observed(false), observed(2), observed(-1.5), observed("x")],
 };
 const EMPTY: TableRow = {
@@ -48,12 +50,16 @@ const EMPTY: TableRow = {
   label: "-1",
   receivedAt: null,
   extractedAt: null,
+  attributes: [],
   cells: COLUMNS.map(() => ({ value: null, state: "no-row" })),
 };
 
-async function write(format: FeatureFormat, ...batches: (readonly TableRow[])[]): Promise<Buffer> {
+const write = (format: FeatureFormat, ...batches: (readonly TableRow[])[]): Promise<Buffer> =>
+  writeWith(HEAD, format, ...batches);
+
+async function writeWith(head: TableHead, format: FeatureFormat, ...batches: (readonly TableRow[])[]): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  const writer = await createTableWriter(format, HEAD, async (bytes) => void chunks.push(bytes));
+  const writer = await createTableWriter(format, head, async (bytes) => void chunks.push(bytes));
   for (const rows of batches) await writer.write(rows);
   await writer.end();
   return Buffer.concat(chunks);
@@ -140,6 +146,21 @@ describe("an export", () => {
         expect(encodings.get(name), name).toContain("RLE_DICTIONARY");
       }
     }
+  });
+
+  it("has attributes of the event in its own columns, which no spreadsheet runs", async () => {
+    const head = { ...HEAD, attributes: ["platform", "app_version"] as const, columns: [] };
+    const rows = [
+      { ...FULL, attributes: ["ios", "=cmd()"] },
+      { ...EMPTY, attributes: [null, null] },
+    ];
+    const [header, full, empty] = (await writeWith(head, "csv", rows)).toString().split("\n");
+    expect(header).toMatch(/,extracted_at,platform,app_version$/);
+    expect([full, empty]).toEqual([expect.stringMatching(/,ios,'=cmd\(\)$/), expect.stringMatching(/,,$/)]);
+    expect(await readParquet(await writeWith(head, "parquet", rows))).toMatchObject([
+      { platform: "ios", app_version: "=cmd()" },
+      { platform: null, app_version: null },
+    ]);
   });
 
   it("is Parquet without rows if all rows were left out", async () => {

@@ -1,5 +1,5 @@
 /** The rows and columns of an export. */
-import type { FeatureExportManifest } from "@device-risk-signals/admin-api";
+import type { ExportAttribute, FeatureExportManifest } from "@device-risk-signals/admin-api";
 import type { Instant } from "@device-risk-signals/contract";
 
 export interface Cell {
@@ -18,6 +18,8 @@ export interface TableRow {
   /** The time of receipt in RFC 3339; `null` if no values were found. */
   readonly receivedAt: string | null;
   readonly extractedAt: string | null;
+  /** In the order of the head; `null` if no values were found. */
+  readonly attributes: readonly (string | null)[];
   /** The cells in the order of the columns. */
   readonly cells: readonly Cell[];
 }
@@ -26,6 +28,7 @@ export type TableColumn = Omit<FeatureExportManifest["columns"][number], "states
 
 /** What a Parquet file says about itself in its metadata. */
 export interface TableHead extends Pick<FeatureExportManifest, "export_id" | "expires_on"> {
+  readonly attributes: readonly ExportAttribute[];
   readonly columns: readonly TableColumn[];
 }
 

@@ -64,6 +64,9 @@ create table purpose (
   probes text[],
   highest_sensitivity text check (highest_sensitivity in ('low', 'medium', 'high')),
   beyond text not null default 'record' check (beyond in ('record', 'refuse')),
+  -- The attributes that an export of feature values may have in addition.
+  export_attributes text[] not null default '{}'
+    check (export_attributes <@ '{platform,sdk_version,app_version,action_type}'),
   retired_at timestamptz,
   -- A purpose that a policy left out without periods has the shortest ones, so that its empty partitions are dropped;
   -- lists do not show a period that no policy gave.
@@ -1086,6 +1089,7 @@ create table data_export (
   reason text,
   labels_sha256 text,
   label_rows bigint,
+  attributes text[],
   case_id uuid,
   format text not null check (format in ('csv', 'jsonl', 'parquet', 'ndjson')),
   recipient text not null,
@@ -1102,8 +1106,8 @@ create table data_export (
   finished_at timestamptz,
   manifest jsonb,
   check ((finished_at is null) = (manifest is null)),
-  check (num_nulls(purpose, features, clock, reason, labels_sha256, label_rows)
-    = case kind when 'features' then 0 else 6 end),
+  check (num_nulls(purpose, features, clock, reason, labels_sha256, label_rows, attributes)
+    = case kind when 'features' then 0 else 7 end),
   check ((case_id is null) = (kind = 'features')),
   check ((format = 'ndjson') = (kind = 'events'))
 );

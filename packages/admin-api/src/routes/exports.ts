@@ -46,6 +46,7 @@ const attributes = Type.Array(Type.Enum([...EXPORT_ATTRIBUTES]), {
   uniqueItems: true,
   description: "Attributes of the events, in the order of their columns; the purpose must allow them.",
 });
+const inputStates = Type.Boolean({ description: "Whether each feature has a column with the state of each input." });
 const labels = shape("Labels", {
   format: Type.Enum(["csv", "jsonl"]),
   text: Type.String({ minLength: 1, maxLength: MAX_LABELS_BYTES, description: "The content of the label file." }),
@@ -87,6 +88,10 @@ const featureManifest = shape("FeatureExportManifest", {
       type: Type.Enum(["flag", "count", "number", "category"]),
       unit: nullable(shownText("Null for a value without a unit.")),
       false_readings: Type.Array(shownText("A situation in which the value misleads.")),
+      inputs: Type.Array(
+        shape("ExportInput", { column: shownText(), field: shownText("The path of the field that it reads.") }),
+        { description: "The columns with the states of its inputs; empty without `input_states`." },
+      ),
       states: Type.Record(Type.String(), count(), { description: "Number of rows by state." }),
     }),
   ),
@@ -127,6 +132,7 @@ const exportRecord = shape("Export", {
   recalled_rows: count("Rows whose recall is open."),
   features: nullable(Type.Array(shownText())),
   attributes: nullable(attributes),
+  input_states: nullable(inputStates),
   clock: nullable(clock),
   format: shownText(),
   reason: nullable(shownText("Null for events: the case has it.")),
@@ -161,6 +167,7 @@ export const EXPORT_ROUTES = {
       clock,
       format,
       attributes: Type.Optional(attributes),
+      input_states: Type.Optional(inputStates),
       recipient,
       reason,
       expires_on: expiresOn,

@@ -41,6 +41,7 @@ export interface RunOptions {
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
   readonly with?: readonly ExportAttribute[];
+  readonly states?: boolean;
   readonly recipient: string;
   readonly reason: string;
   readonly expires: string;
@@ -79,18 +80,28 @@ export interface AcknowledgeOptions {
 }
 
 export async function run(context: Context, options: RunOptions): Promise<void> {
-  const { features, purpose, clock, format, recipient, reason, expires: expiresOn, with: attributes = [] } = options;
+  const {
+    features,
+    purpose,
+    clock,
+    format,
+    recipient,
+    reason,
+    expires: expiresOn,
+    with: attributes = [],
+    states = false,
+  } = options;
   const out = await unusedFile(context, options.out);
   const labels = await labelFile(context, options.labels);
   const order = { features: [...features], attributes: [...attributes], purpose, clock, format, recipient, reason };
   const manifest = findLogin(context)
     ? await writeAnswer(context, out, async (call) =>
-        call("exportFeatures", { ...order, expires_on: expiresOn, labels: await textOf(labels) }),
+        call("exportFeatures", { ...order, input_states: states, expires_on: expiresOn, labels: await textOf(labels) }),
       )
     : await withReplayed(context, async (installation) => {
         const ports = portsOf(context, installation);
         const code = await requirePurposeCode(installation.pool, purpose);
-        const wanted = { ...order, purpose: code, expiresOn };
+        const wanted = { ...order, purpose: code, inputStates: states, expiresOn };
         const checked = await prepareExport(ports, wanted, labels, showProgress(context, "checked"));
         return writeExport(out, await beginExport(ports, wanted, labels, checked, agentOf(context)));
       });

@@ -54,6 +54,7 @@ export function exportCommand(context: Context): Command {
     .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
     .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
     .option("--with <list>", `attributes of the events: ${EXPORT_ATTRIBUTES.join(",")}`, attributesOf)
+    .option("--states", "the state of each input, too")
     .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))

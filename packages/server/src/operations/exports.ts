@@ -34,13 +34,21 @@ type FeatureExportPorts =
   | ReplayedPorts;
 
 export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = async ({ ports, caller, input }) => {
-  const { features, purpose: id, clock, format, attributes = [], expires_on: expiresOn } = input;
+  const {
+    features,
+    purpose: id,
+    clock,
+    format,
+    attributes = [],
+    input_states: inputStates = false,
+    expires_on: expiresOn,
+  } = input;
   const reason = reasonOf(input.reason, ports.config);
   const recipient = trimmedTextOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", expiresOn, ports.clock);
   const exporting = portsOf(ports, await requireReplayedJournal(ports));
   const purpose = await requirePurposeCode(ports.pool, id);
-  const order = { purpose, features, clock, format, attributes, recipient, reason, expiresOn };
+  const order = { purpose, features, clock, format, attributes, inputStates, recipient, reason, expiresOn };
   const source = sourceOf(input.labels);
   const labels = await prepareExport(exporting, order, source);
   const { sha256, rows } = labels;
@@ -48,6 +56,7 @@ export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = a
   const parameters = {
     ...named,
     ...(attributes.length > 0 && { attributes }),
+    ...(inputStates && { input_states: inputStates }),
   };
   const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, rows, reason });
   const parts = await beginExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
@@ -156,9 +165,33 @@ export const readExport: Operation<"readExport", "pool"> = async ({ ports: { poo
 };
 
 function shown(row: ExportRow, recalledRows: number): ExportRecord {
-  const { export_id, kind, started_at, purpose, recipient, expires_on, features, attributes, clock, format } = row;
+  const {
+    export_id,
+    kind,
+    started_at,
+    purpose,
+    recipient,
+    expires_on,
+    features,
+    attributes,
+    input_states,
+    clock,
+    format,
+  } = row;
   const { reason, case_id, started_by, label_rows, is_expired, finished_at, manifest } = row;
-  const named = { export_id, kind, started_at, purpose, recipient, expires_on, features, attributes, clock, format };
+  const named = {
+    export_id,
+    kind,
+    started_at,
+    purpose,
+    recipient,
+    expires_on,
+    features,
+    attributes,
+    input_states,
+    clock,
+    format,
+  };
   return {
     ...named,
     reason,

@@ -34,6 +34,8 @@ export interface ExportOrder extends Recipient {
   readonly format: FeatureFormat;
   /** Attributes of the events, which are columns in addition to the features. */
   readonly attributes: readonly ExportAttribute[];
+  /** Whether each feature has a column with the state of each input. */
+  readonly inputStates: boolean;
   readonly reason: string;
 }
 
@@ -56,8 +58,8 @@ const INSERT_EXPORT = sql(
         (select max(watermark) + interval '2 microseconds' from data_export)) as watermark,
       (select coalesce(max(sequence), 0) from erasure) as erasures)
     insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
-      labels_sha256, label_rows, attributes, case_id, watermark, erasures)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, watermark, erasures from state`,
+      labels_sha256, label_rows, attributes, input_states, case_id, watermark, erasures)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, watermark, erasures from state`,
   [
     "uuid",
     "text",
@@ -72,6 +74,7 @@ const INSERT_EXPORT = sql(
     "text?",
     "int8?",
     "text[]?",
+    "bool?",
     "uuid?",
   ],
 );
@@ -80,16 +83,16 @@ export async function insertExport(owner: OwnerTransaction, exportId: string, ne
   const { recipient, expiresOn, actor } = newExport;
   const handedOut = [recipient, expiresOn, actor] as const;
   if ("caseId" in newExport) {
-    const none = [null, null, null, null, null, null, null] as const;
+    const none = [null, null, null, null, null, null, null, null] as const;
     await query(owner, INSERT_EXPORT, [exportId, "events", "ndjson", ...handedOut, ...none, newExport.caseId]);
     return;
   }
-  const { format, purpose, features, clock, reason, labels, attributes } = newExport;
-  const order = [purpose, features, clock, reason, labels.sha256, labels.rows, attributes] as const;
+  const { format, purpose, features, clock, reason, labels, attributes, inputStates } = newExport;
+  const order = [purpose, features, clock, reason, labels.sha256, labels.rows, attributes, inputStates] as const;
   await query(owner, INSERT_EXPORT, [exportId, "features", format, ...handedOut, ...order, null]);
 }
 
-const EXPORT_COLUMNS = `x.export_id, x.kind, p.id as purpose, x.purpose as purpose_code, x.features, x.attributes, x.clock, x.format,
+const EXPORT_COLUMNS = `x.export_id, x.kind, p.id as purpose, x.purpose as purpose_code, x.features, x.attributes, x.input_states, x.clock, x.format,
   x.recipient, x.reason, x.case_id, x.expires_on::text as expires_on,
   x.expires_on < transaction_time()::date as is_expired, x.labels_sha256, x.label_rows, x.watermark,
   ${instant("x.started_at", "started_at")}, x.started_by, ${instant("x.finished_at", "finished_at")}, x.manifest`;
@@ -100,6 +103,7 @@ const EXPORT_TYPES = {
   purpose_code: "int4?",
   features: "text[]?",
   attributes: narrowed<ExportAttribute[] | null>("text[]?"),
+  input_states: "bool?",
   clock: narrowed<ExportClock | null>("text?"),
   format: narrowed<FeatureFormat | "ndjson">("text"),
   recipient: "text",

@@ -32,6 +32,7 @@ export const ORDER: ExportOrder = {
   clock: "received",
   format: "csv",
   attributes: [],
+  inputStates: false,
   recipient: "team",
   expiresOn: EXPIRES,
   reason: "training",

@@ -31,7 +31,7 @@ export function fileColumns({ attributes, columns }: TableHead): readonly FileCo
     ...attributes.map((name, index): FileColumn => {
       return { name, type: "category", isOptional: true, cellOf: (row) => row.attributes[index] ?? null };
     }),
-    ...columns.flatMap(({ name, type }, index): FileColumn[] => [
+    ...columns.flatMap(({ name, type, inputs }, index): FileColumn[] => [
       { name, type, isOptional: true, cellOf: ({ cells }) => cells[index]?.value ?? null },
       {
         name: stateNameOf(name),
@@ -39,6 +39,10 @@ export function fileColumns({ attributes, columns }: TableHead): readonly FileCo
         isOptional: false,
         cellOf: ({ cells }) => cells[index]?.state ?? null,
       },
+      ...inputs.map(({ column }, input): FileColumn => {
+        const cellOf = ({ cells }: TableRow): string | null => cells[index]?.inputs?.[input] ?? null;
+        return { name: column, type: "category", isOptional: true, cellOf };
+      }),
     ]),
   ];
 }

@@ -5,7 +5,7 @@ import type { FeatureSealer } from "../../store/crypto/feature-sealer.ts";
 import type { LayerRow } from "../decisions.ts";
 import { findRowsAsOf } from "../feature-rows-as-of.ts";
 import { sealedOf } from "../open-row.ts";
-import { decodeValues } from "../feature-payload.ts";
+import { decodeFeatures, decodeValues } from "../feature-payload.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import type { Label } from "./labels.ts";
 import type { Cell } from "./table.ts";
@@ -35,6 +35,7 @@ export interface ValueScope {
   readonly layers: readonly LayerRow[];
   /** Whether the clock of the export is `known`. */
   readonly isKnown: boolean;
+  readonly inputStates: boolean;
   /** A timestamp of PostgreSQL. Values that were stored later are not found. */
   readonly watermark: string;
 }
@@ -42,7 +43,7 @@ export interface ValueScope {
 /** Finds the sealed values for each label, by its place. */
 export function findSealed(
   executor: Executor,
-  { purpose, layers, isKnown, watermark }: Omit<ValueScope, "features">,
+  { purpose, layers, isKnown, watermark }: Omit<ValueScope, "features" | "inputStates">,
   labels: readonly Label[],
 ): ReturnType<typeof findRowsAsOf> {
   const subjects = labels.map(({ subject, at }) =>
@@ -59,7 +60,7 @@ export async function findValues(
   scope: ValueScope,
   labels: readonly Label[],
 ): Promise<readonly (FoundValues | undefined)[]> {
-  const { features, layers } = scope;
+  const { features, layers, inputStates } = scope;
   const rows = await findSealed(executor, scope, labels);
   const all = [...rows.values()].flat();
   const opened = await sealer.openMany(all.map(sealedOf));
@@ -76,7 +77,7 @@ export async function findValues(
     for (const row of own.toSorted((a, b) => a.layer - b.layer)) {
       if (row.extracted_at > extractedAt) extractedAt = row.extracted_at;
       const bytes = bytesOf.get(row);
-      const values = bytes && decodeValues(bytes);
+      const values = bytes && (inputStates ? resultsOf(bytes) : decodeValues(bytes));
       for (const [member, column] of (placesOf.get(row.layer) ?? []).entries()) {
         if (column === -1 || cells[column] !== NOT_COMPUTED) continue;
         cells[column] = values?.[member] ?? UNREADABLE;
@@ -88,6 +89,9 @@ export async function findValues(
     return { account, actionId, eventId, receivedAt, extractedAt, attributes, cells };
   });
 }
+
+const resultsOf = (bytes: Buffer): readonly Cell[] =>
+  decodeFeatures(bytes).results.map(({ state, value = null, inputs }) => ({ state, value, inputs }));
 
 /** The cell of a feature whose stored values can't be opened. */
 const UNREADABLE: Cell = { value: null, state: "unreadable" };

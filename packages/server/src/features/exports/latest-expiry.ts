@@ -42,7 +42,7 @@ export async function requireWithinPeriod(executor: Executor, expiry: Expiry, ol
 export async function requireLabelsWithinPeriod(
   executor: Executor,
   expiry: Expiry,
-  scope: Omit<ValueScope, "features" | "watermark">,
+  scope: Omit<ValueScope, "features" | "inputStates" | "watermark">,
   source: LabelSource,
 ): Promise<void> {
   // Where the oldest partition of the purpose is recent enough, so are all values.

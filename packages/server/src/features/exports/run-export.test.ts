@@ -59,6 +59,7 @@ describe("an export", () => {
         type: "flag",
         unit: null,
         false_readings: ["none is known"],
+        inputs: [],
         states: { observed: 3, "no-row": 2, omitted: 1 },
       },
     ]);

@@ -32,7 +32,7 @@ import { findValues, type FoundValues, type ValueScope } from "./find-values.ts"
 import type { Label } from "./labels.ts";
 import { oldestOf, requireLabelsWithinPeriod, requireWithinPeriod } from "./latest-expiry.ts";
 import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
-import type { Cell, TableColumn, TableHead, TableRow } from "./table.ts";
+import { type Cell, stateNameOf, type TableColumn, type TableHead, type TableRow } from "./table.ts";
 import { createTableWriter, CSV_PREFIX } from "./table-writer.ts";
 
 export interface ExportPorts {
@@ -67,7 +67,7 @@ export async function prepareExport(
   onChecked?: (rows: number) => void,
 ): Promise<CheckedLabels> {
   const { purpose } = order;
-  const { layers } = await planOf(executor, purpose, order.features);
+  const { layers } = await planOf(executor, purpose, order.features, false);
   await requireExportAttributes(executor, purpose, order.attributes);
   const labels = await checkLabels(source, clock.now(), executor, onChecked);
   requireGood(labels);
@@ -83,7 +83,12 @@ function requireGood({ problems, problemCount }: CheckedLabels): void {
   }
 }
 
-async function planOf(executor: Executor, purpose: number, features: readonly string[]): Promise<Plan> {
+async function planOf(
+  executor: Executor,
+  purpose: number,
+  features: readonly string[],
+  inputStates: boolean,
+): Promise<Plan> {
   const ofPurpose = (await listLayers(executor)).filter((layer) => layer.purpose === purpose);
   const missing = features.filter((name) => !ofPurpose.some(({ members }) => members.includes(name)));
   // guard(false): a purpose never gets a feature that was adopted for another one only
@@ -96,19 +101,30 @@ async function planOf(executor: Executor, purpose: number, features: readonly st
   const bundles = await findBundles(executor, features);
   return {
     layers: ofPurpose.filter(({ members }) => members.some((name) => features.includes(name))),
-    columns: bundles.map(({ manifest }) => columnOf(manifest)),
+    columns: bundles.map(({ manifest }) => columnOf(manifest, inputStates)),
   };
 }
 
-const columnOf = ({ id, version, hash, meaning, falseReadings, output }: Manifest): TableColumn => ({
-  name: `${id}__v${version}`,
-  feature: nameOf({ id, version }),
-  hash,
-  meaning,
-  type: output.type,
-  unit: output.type === "number" ? output.unit : null,
-  false_readings: [...falseReadings],
-});
+function columnOf(
+  { id, version, hash, meaning, falseReadings, output, inputs }: Manifest,
+  inputStates: boolean,
+): TableColumn {
+  const name = `${id}__v${version}`;
+  const inputColumns = inputs.map((input) => ({
+    column: stateNameOf(`${name}__${input.name}`),
+    field: input.path.join("."),
+  }));
+  return {
+    name,
+    feature: nameOf({ id, version }),
+    hash,
+    meaning,
+    type: output.type,
+    unit: output.type === "number" ? output.unit : null,
+    false_readings: [...falseReadings],
+    inputs: inputStates ? inputColumns : [],
+  };
+}
 
 /** Called in the transaction that records an export or audits its repetition. */
 export type OnRecord = (owner: OwnerTransaction) => Promise<void>;
@@ -143,6 +159,7 @@ export async function beginExport(
         recipient: order.recipient,
         rows: labels.rows,
         ...(order.attributes.length > 0 && { attributes: order.attributes }),
+        ...(order.inputStates && { input_states: true }),
       },
       references: { export_id: exportId },
     });
@@ -172,6 +189,7 @@ export type FeatureExport = Pick<
   readonly purpose_code: number;
   readonly features: readonly FeatureName[];
   readonly attributes: readonly ExportAttribute[];
+  readonly input_states: boolean;
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
   readonly labels_sha256: string;
@@ -230,9 +248,16 @@ async function* partsOf(
 ): AsyncGenerator<ExportPart<FeatureExportManifest>> {
   const { executor, onProgress } = ports;
   const { export_id, purpose, purpose_code, format, expires_on, watermark, attributes } = record;
-  const { columns, layers } = await planOf(executor, purpose_code, record.features);
+  const { columns, layers } = await planOf(executor, purpose_code, record.features, record.input_states);
   const isKnown = record.clock === "known";
-  const scope: ValueScope = { purpose: purpose_code, features: record.features, layers, isKnown, watermark };
+  const scope: ValueScope = {
+    purpose: purpose_code,
+    features: record.features,
+    layers,
+    isKnown,
+    inputStates: record.input_states,
+    watermark,
+  };
   const file = new MeasuredBytes();
   const table = await createTableWriter(format, { export_id, expires_on, attributes, columns }, async (bytes) =>
     file.append(bytes),

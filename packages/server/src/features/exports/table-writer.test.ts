@@ -14,6 +14,7 @@ const column = (name: string, type: TableColumn["type"], unit: string | null = n
   type,
   unit,
   false_readings: ["None is known"],
+  inputs: [],
 });
 const COLUMNS = [
   column("root__v1", "flag"),

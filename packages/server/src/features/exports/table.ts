@@ -6,6 +6,8 @@ export interface Cell {
   /** The value; `null` in each state except `observed`. */
   readonly value: boolean | number | string | null;
   readonly state: string;
+  /** The states of the inputs, in their order; absent if they are no columns or not known. */
+  readonly inputs?: readonly string[];
 }
 
 export interface TableRow {

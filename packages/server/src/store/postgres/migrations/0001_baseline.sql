@@ -1090,6 +1090,7 @@ create table data_export (
   labels_sha256 text,
   label_rows bigint,
   attributes text[],
+  input_states boolean,
   case_id uuid,
   format text not null check (format in ('csv', 'jsonl', 'parquet', 'ndjson')),
   recipient text not null,
@@ -1106,8 +1107,8 @@ create table data_export (
   finished_at timestamptz,
   manifest jsonb,
   check ((finished_at is null) = (manifest is null)),
-  check (num_nulls(purpose, features, clock, reason, labels_sha256, label_rows, attributes)
-    = case kind when 'features' then 0 else 7 end),
+  check (num_nulls(purpose, features, clock, reason, labels_sha256, label_rows, attributes, input_states)
+    = case kind when 'features' then 0 else 8 end),
   check ((case_id is null) = (kind = 'features')),
   check ((format = 'ndjson') = (kind = 'events'))
 );

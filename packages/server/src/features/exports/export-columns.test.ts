@@ -1,4 +1,4 @@
-/** Tests of exports with attributes of the events, which the policy allows. */
+/** Tests of exports with more columns: attributes of the events, which the policy allows, and states of inputs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -65,4 +65,25 @@ it("the person who approves an export sees its attributes", async () => {
   expect(await approved(...wanted)).toMatchObject({ attributes: ["platform"] });
   const { rows } = await opened.owner.query("select parameters from approval where operation = 'export.run'");
   expect(rows).toMatchObject([{ parameters: { attributes: ["platform"] } }]);
+});
+
+it("an export with the states of inputs has a column for each, named in the manifest, and a repetition has it, too", async () => {
+  await scene.store("silent", undefined, 2);
+  await scene.extract();
+  const file = await labelFile("states", `one,,,${ago(1)},good`, `silent,,,${ago(1)},good`, `one,,,${ago(3)},good`);
+  const manifest = await run({ labels: file, out: "states.jsonl", more: ["--states"] });
+  const column = "root__v1__su__state";
+  expect(manifest.columns).toMatchObject([{ inputs: [{ column, field: "os_integrity.suBinaryFound" }] }]);
+  const shown = (await read("states.jsonl")).map((row) => [row["root__v1"], row["root__v1__state"], row[column]]);
+  expect(shown).toEqual([
+    [true, "observed", "observed"],
+    [null, "omitted", "omitted:field-absent"],
+    [null, "no-row", null],
+  ]);
+  expect(await done("export", "list", "--limit", "1")).toMatchObject([{ input_states: true, attributes: [] }]);
+  expect(await repeat(manifest.export_id, file, "states-again.jsonl")).toMatchObject({ same: true });
+  const { approved } = await through("olga", "analyst");
+  expect(
+    await approved(...exportArguments({ labels: file, out: "states-remote.jsonl", more: ["--states"] })),
+  ).toMatchObject({ columns: manifest.columns, file: { sha256: manifest.file.sha256 } });
 });

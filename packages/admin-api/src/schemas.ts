@@ -34,7 +34,7 @@ export const reason = nonEmptyText(
   "Why; recorded in the audit log. At least 8 characters, 4 of them different.",
 );
 /** 3650 days. */
-const MAX_TTL_MS = 315_360_000_000;
+export const MAX_TTL_MS = 315_360_000_000;
 export const ttlMs = Type.Integer({
   minimum: 1,
   maximum: MAX_TTL_MS,

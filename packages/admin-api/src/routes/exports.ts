@@ -8,6 +8,7 @@ import {
   count,
   date,
   eventId,
+  MAX_TTL_MS,
   next,
   nonEmptyText,
   nullable,
@@ -47,6 +48,11 @@ const attributes = Type.Array(Type.Enum([...EXPORT_ATTRIBUTES]), {
   description: "Attributes of the events, in the order of their columns; the purpose must allow them.",
 });
 const inputStates = Type.Boolean({ description: "Whether each feature has a column with the state of each input." });
+const historyMs = Type.Integer({
+  minimum: 1,
+  maximum: MAX_TTL_MS,
+  description: "A row for each event in this time before the label, in milliseconds. Default: the newest event alone.",
+});
 const labels = shape("Labels", {
   format: Type.Enum(["csv", "jsonl"]),
   text: Type.String({ minLength: 1, maxLength: MAX_LABELS_BYTES, description: "The content of the label file." }),
@@ -73,6 +79,13 @@ const featureManifest = shape("FeatureExportManifest", {
   labels: shape("LabelsUsed", { sha256, rows: count() }),
   empty_rows: count("Rows for which no values were found."),
   attributes,
+  history: nullable(
+    shape("ExportedHistory", {
+      ms: historyMs,
+      max_events: count("The file has the newest events of a label, at most so many."),
+      limited_labels: count("Labels with more events."),
+    }),
+  ),
   text_prefix: nullable(
     shownText(
       "What comes before each text that a spreadsheet would run and each text that begins with it: remove it once from " +
@@ -133,6 +146,7 @@ const exportRecord = shape("Export", {
   features: nullable(Type.Array(shownText())),
   attributes: nullable(attributes),
   input_states: nullable(inputStates),
+  history_ms: nullable(historyMs),
   clock: nullable(clock),
   format: shownText(),
   reason: nullable(shownText("Null for events: the case has it.")),
@@ -168,6 +182,7 @@ export const EXPORT_ROUTES = {
       format,
       attributes: Type.Optional(attributes),
       input_states: Type.Optional(inputStates),
+      history_ms: Type.Optional(historyMs),
       recipient,
       reason,
       expires_on: expiresOn,

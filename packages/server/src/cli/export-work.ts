@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly format: FeatureFormat;
   readonly with?: readonly ExportAttribute[];
   readonly states?: boolean;
+  /** Milliseconds. */
+  readonly allEvents?: number;
   readonly recipient: string;
   readonly reason: string;
   readonly expires: string;
@@ -90,25 +92,35 @@ export async function run(context: Context, options: RunOptions): Promise<void> 
     expires: expiresOn,
     with: attributes = [],
     states = false,
+    allEvents,
   } = options;
   const out = await unusedFile(context, options.out);
   const labels = await labelFile(context, options.labels);
   const order = { features: [...features], attributes: [...attributes], purpose, clock, format, recipient, reason };
   const manifest = findLogin(context)
     ? await writeAnswer(context, out, async (call) =>
-        call("exportFeatures", { ...order, input_states: states, expires_on: expiresOn, labels: await textOf(labels) }),
+        call("exportFeatures", {
+          ...order,
+          input_states: states,
+          ...(allEvents !== undefined && { history_ms: allEvents }),
+          expires_on: expiresOn,
+          labels: await textOf(labels),
+        }),
       )
     : await withReplayed(context, async (installation) => {
         const ports = portsOf(context, installation);
         const code = await requirePurposeCode(installation.pool, purpose);
-        const wanted = { ...order, purpose: code, inputStates: states, expiresOn };
+        const wanted = { ...order, purpose: code, inputStates: states, historyMs: allEvents ?? null, expiresOn };
         const checked = await prepareExport(ports, wanted, labels, showProgress(context, "checked"));
         return writeExport(out, await beginExport(ports, wanted, labels, checked, agentOf(context)));
       });
   if (options.json) return printJson(context, manifest);
-  const { export_id, file, empty_rows } = manifest;
+  const { export_id, file, empty_rows, history } = manifest;
   const empty = empty_rows === 0 ? "" : `, ${empty_rows} of them without values`;
   print(context, `Export ${export_id} is in ${out}: ${plural(file.rows, "row")}${empty}.`);
+  if (!history || history.limited_labels === 0) return;
+  const labelsWithMore = plural(history.limited_labels, "label");
+  print(context, `Of ${labelsWithMore} with more events, it has the newest ${history.max_events} events each.`);
 }
 
 export async function raw(context: Context, options: RawOptions): Promise<void> {

@@ -1,5 +1,5 @@
 /** `drs export`: feature values for training, exact bytes for investigations, and recalls of their rows. */
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import {
   EXPORT_ATTRIBUTES,
   EXPORT_CLOCKS,
@@ -12,7 +12,7 @@ import { breakGlassOption, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
 import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export-work.ts";
 import { featureName } from "./feature-name.ts";
-import { account, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText } from "./options.ts";
+import { account, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText, ttl } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 import { routeList } from "./route-command.ts";
 
@@ -55,6 +55,11 @@ export function exportCommand(context: Context): Command {
     .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
     .option("--with <list>", `attributes of the events: ${EXPORT_ATTRIBUTES.join(",")}`, attributesOf)
     .option("--states", "the state of each input, too")
+    .addOption(
+      new Option("--all-events [duration]", "a row for each event before the label, such as of 30d")
+        .argParser(ttl)
+        .preset("3650d"),
+    )
     .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))

@@ -4,7 +4,7 @@ import type { Installation } from "../runtime/open-installation.ts";
 import type { LabelSource } from "../features/exports/check-labels.ts";
 import { acknowledgeOpenRecalls } from "../features/exports/acknowledge-recalls.ts";
 import type { ExportPart } from "../features/exports/export-parts.ts";
-import { type ExportRow, listExports as queryExports } from "../features/exports/export-table.ts";
+import { type ExportRow, furtherOf, listExports as queryExports } from "../features/exports/export-table.ts";
 import { countRecalledRows, findRecalls, isOpen, rowsOf } from "../features/exports/recalls.ts";
 import {
   beginExport,
@@ -34,30 +34,20 @@ type FeatureExportPorts =
   | ReplayedPorts;
 
 export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = async ({ ports, caller, input }) => {
-  const {
-    features,
-    purpose: id,
-    clock,
-    format,
-    attributes = [],
-    input_states: inputStates = false,
-    expires_on: expiresOn,
-  } = input;
+  const { features, purpose: id, clock, format, expires_on: expiresOn } = input;
+  const { attributes = [], input_states: inputStates = false, history_ms: historyMs = null } = input;
   const reason = reasonOf(input.reason, ports.config);
   const recipient = trimmedTextOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", expiresOn, ports.clock);
   const exporting = portsOf(ports, await requireReplayedJournal(ports));
   const purpose = await requirePurposeCode(ports.pool, id);
-  const order = { purpose, features, clock, format, attributes, inputStates, recipient, reason, expiresOn };
+  const content = { purpose, features, clock, format, attributes, inputStates, historyMs };
+  const order = { ...content, recipient, reason, expiresOn };
   const source = sourceOf(input.labels);
   const labels = await prepareExport(exporting, order, source);
   const { sha256, rows } = labels;
   const named = { features, purpose: id, clock, format, recipient, expires_on: expiresOn, labels: sha256, reason };
-  const parameters = {
-    ...named,
-    ...(attributes.length > 0 && { attributes }),
-    ...(inputStates && { input_states: inputStates }),
-  };
+  const parameters = { ...named, ...furtherOf(order) };
   const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, rows, reason });
   const parts = await beginExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
     approval?.use(owner, 0),
@@ -175,6 +165,7 @@ function shown(row: ExportRow, recalledRows: number): ExportRecord {
     features,
     attributes,
     input_states,
+    history_ms,
     clock,
     format,
   } = row;
@@ -189,6 +180,7 @@ function shown(row: ExportRow, recalledRows: number): ExportRecord {
     features,
     attributes,
     input_states,
+    history_ms,
     clock,
     format,
   };

@@ -88,13 +88,16 @@ async function* hashing(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGen
  * have been set back since the check.
  * @returns the SHA-256 of the file, which shows whether the file has changed in the meantime.
  */
-export async function* labelBatches(source: LabelSource): AsyncGenerator<readonly Label[], string> {
+export async function* labelBatches(
+  source: LabelSource,
+  size: number = BATCH_SIZE,
+): AsyncGenerator<readonly Label[], string> {
   const sha256 = createHash("sha256");
   let batch: Label[] = [];
   for await (const row of readLabels(source.format, hashing(source.open(), sha256))) {
     const result = "problem" in row ? undefined : labelOf(row.cells, Number.POSITIVE_INFINITY);
     if (result?.ok) batch.push(result.label);
-    if (batch.length < BATCH_SIZE) continue;
+    if (batch.length < size) continue;
     yield batch;
     batch = [];
   }

@@ -36,8 +36,17 @@ export interface ExportOrder extends Recipient {
   readonly attributes: readonly ExportAttribute[];
   /** Whether each feature has a column with the state of each input. */
   readonly inputStates: boolean;
+  /** The file has a row for each event in this time before the label; `null`: for the newest event alone. */
+  readonly historyMs: number | null;
   readonly reason: string;
 }
+
+/** What an order has beyond the values of the newest event of each label, as its approval and the audit name it. */
+export const furtherOf = ({ attributes, inputStates, historyMs }: ExportOrder) => ({
+  ...(attributes.length > 0 && { attributes }),
+  ...(inputStates && { input_states: true }),
+  ...(historyMs !== null && { history_ms: historyMs }),
+});
 
 /**
  * An export that begins. When an export of features begins, no batch is running, so the export contains no value that is
@@ -58,8 +67,8 @@ const INSERT_EXPORT = sql(
         (select max(watermark) + interval '2 microseconds' from data_export)) as watermark,
       (select coalesce(max(sequence), 0) from erasure) as erasures)
     insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
-      labels_sha256, label_rows, attributes, input_states, case_id, watermark, erasures)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, watermark, erasures from state`,
+      labels_sha256, label_rows, attributes, input_states, history_ms, case_id, watermark, erasures)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, watermark, erasures from state`,
   [
     "uuid",
     "text",
@@ -75,6 +84,7 @@ const INSERT_EXPORT = sql(
     "int8?",
     "text[]?",
     "bool?",
+    "int8?",
     "uuid?",
   ],
 );
@@ -83,16 +93,26 @@ export async function insertExport(owner: OwnerTransaction, exportId: string, ne
   const { recipient, expiresOn, actor } = newExport;
   const handedOut = [recipient, expiresOn, actor] as const;
   if ("caseId" in newExport) {
-    const none = [null, null, null, null, null, null, null, null] as const;
+    const none = [null, null, null, null, null, null, null, null, null] as const;
     await query(owner, INSERT_EXPORT, [exportId, "events", "ndjson", ...handedOut, ...none, newExport.caseId]);
     return;
   }
-  const { format, purpose, features, clock, reason, labels, attributes, inputStates } = newExport;
-  const order = [purpose, features, clock, reason, labels.sha256, labels.rows, attributes, inputStates] as const;
+  const { format, purpose, features, clock, reason, labels, attributes, inputStates, historyMs } = newExport;
+  const order = [
+    purpose,
+    features,
+    clock,
+    reason,
+    labels.sha256,
+    labels.rows,
+    attributes,
+    inputStates,
+    historyMs,
+  ] as const;
   await query(owner, INSERT_EXPORT, [exportId, "features", format, ...handedOut, ...order, null]);
 }
 
-const EXPORT_COLUMNS = `x.export_id, x.kind, p.id as purpose, x.purpose as purpose_code, x.features, x.attributes, x.input_states, x.clock, x.format,
+const EXPORT_COLUMNS = `x.export_id, x.kind, p.id as purpose, x.purpose as purpose_code, x.features, x.attributes, x.input_states, x.history_ms, x.clock, x.format,
   x.recipient, x.reason, x.case_id, x.expires_on::text as expires_on,
   x.expires_on < transaction_time()::date as is_expired, x.labels_sha256, x.label_rows, x.watermark,
   ${instant("x.started_at", "started_at")}, x.started_by, ${instant("x.finished_at", "finished_at")}, x.manifest`;
@@ -104,6 +124,7 @@ const EXPORT_TYPES = {
   features: "text[]?",
   attributes: narrowed<ExportAttribute[] | null>("text[]?"),
   input_states: "bool?",
+  history_ms: "int8?",
   clock: narrowed<ExportClock | null>("text?"),
   format: narrowed<FeatureFormat | "ndjson">("text"),
   recipient: "text",
@@ -197,25 +218,28 @@ export async function insertSubjects(
 }
 
 const FIND_SUBJECTS = sql(
-  `select s.row_number from export_subject s
+  `select s.row_number, s.subject_mac from export_subject s
     join unnest($2::int4[], $3::bytea[]) as named (row_number, subject_mac)
       on s.row_number = named.row_number and s.subject_mac = named.subject_mac
     where s.export_id = $1`,
   ["uuid", "int4[]", "bytea[]"],
-  { row_number: "int4" },
+  { row_number: "int4", subject_mac: "bytea" },
 );
 
-/** Finds which of these subjects an export has. @returns the numbers of their rows. */
+/** A text that is equal for two subjects of the same row and MAC. */
+export const identityOfSubject = ({ row, mac }: ExportedSubject): string => `${row} ${mac.toString("base64")}`;
+
+/** Finds which of these subjects an export has. @returns their identities. */
 export async function findSubjects(
   executor: Executor,
   exportId: string,
   subjects: readonly ExportedSubject[],
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlySet<string>> {
   if (subjects.length === 0) return new Set();
   const rows = int4Array(subjects.map(({ row }) => row));
   const macs = byteaArray(subjects.map(({ mac }) => mac));
   const found = await query(executor, FIND_SUBJECTS, [exportId, rows, macs]);
-  return new Set(found.rows.map(({ row_number }) => row_number));
+  return new Set(found.rows.map(({ row_number: row, subject_mac: mac }) => identityOfSubject({ row, mac })));
 }
 
 const FIND_TO_RECALL = sql(

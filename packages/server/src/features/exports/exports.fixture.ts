@@ -33,6 +33,7 @@ export const ORDER: ExportOrder = {
   format: "csv",
   attributes: [],
   inputStates: false,
+  historyMs: null,
   recipient: "team",
   expiresOn: EXPIRES,
   reason: "training",

@@ -15,9 +15,12 @@ export type FileColumn =
   | ColumnOf<TableColumn["type"] | "text">
   | (ColumnOf<"time"> & { readonly instantOf: (row: TableRow) => Instant | undefined });
 
-export function fileColumns({ attributes, columns }: TableHead): readonly FileColumn[] {
+const EVENT: FileColumn = { name: "event", type: "count", isOptional: true, cellOf: ({ event }) => event };
+
+export function fileColumns({ hasHistory, attributes, columns }: TableHead): readonly FileColumn[] {
   return [
     { name: "row", type: "count", isOptional: false, cellOf: ({ row }) => row },
+    ...(hasHistory ? [EVENT] : []),
     {
       name: "label_time",
       type: "time",

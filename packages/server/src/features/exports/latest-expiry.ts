@@ -5,7 +5,7 @@ import type { Executor } from "../../store/postgres/executor.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
 import { labelBatches, type LabelSource } from "./check-labels.ts";
 import type { ExportOrder } from "./export-table.ts";
-import { findSealed, type ValueScope } from "./find-values.ts";
+import { batchSizeOf, findSealed, type ValueScope } from "./find-values.ts";
 
 const LATEST_EXPIRY = sql(
   `select id, (($2::timestamptz + derived_retention)::date)::text as latest from purpose
@@ -50,10 +50,10 @@ export async function requireLabelsWithinPeriod(
   if (!oldestPartition) return;
   if (!(await findLatest(executor, expiry, new Date(oldestPartition.lower_ms).toISOString()))) return;
   let oldest: string | undefined;
-  for await (const labels of labelBatches(source)) {
+  for await (const labels of labelBatches(source, batchSizeOf(scope))) {
     const rows = await findSealed(executor, { ...scope, watermark: "infinity" }, labels);
     oldest = oldestOf(
-      [...rows.values()].map(([row]) => row?.received_at),
+      [...rows.values()].flatMap((own) => own.map(({ received_at }) => received_at)),
       oldest,
     );
   }

@@ -98,8 +98,8 @@ const COUNT_RECALLED = sql(
   `select x.export_id, case
       when ${IS_OVER} and not exists (select 1 from acknowledged_recall a
           where a.export_id = x.export_id and a.sequence is null)
-        -- An export that did not end has no count of its rows, but of its labels.
-        then coalesce((x.manifest -> 'file' ->> 'rows')::int8 - (x.manifest ->> 'empty_rows')::int8, x.label_rows)
+        -- An export that did not end has no count of labels without values.
+        then coalesce((x.manifest -> 'labels' ->> 'rows')::int8 - (x.manifest ->> 'empty_rows')::int8, x.label_rows)
       else (select count(distinct s.row_number) from export_subject s
           join erasure e on e.subject_mac = s.subject_mac and e.sequence > x.erasures
         where s.export_id = x.export_id and not exists (select 1 from ${ACKNOWLEDGED})) end as rows

@@ -18,17 +18,20 @@ import { type ExportPart, MeasuredBytes } from "./export-parts.ts";
 import { eventOf, subjectsOf } from "./export-subjects.ts";
 import {
   type ExportClock,
+  type ExportedSubject,
   type ExportOrder,
   type ExportRow,
   type FeatureFormat,
   findExport,
   findSubjects,
+  identityOfSubject,
   finishExport,
+  furtherOf,
   insertExport,
   insertSubjects,
   recordOldest,
 } from "./export-table.ts";
-import { findValues, type FoundValues, type ValueScope } from "./find-values.ts";
+import { batchSizeOf, findValues, type FoundValues, MAX_EVENTS, type ValueScope } from "./find-values.ts";
 import type { Label } from "./labels.ts";
 import { oldestOf, requireLabelsWithinPeriod, requireWithinPeriod } from "./latest-expiry.ts";
 import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
@@ -62,7 +65,7 @@ interface Plan {
  */
 export async function prepareExport(
   { executor, clock }: Pick<ExportPorts, "executor" | "clock">,
-  order: Pick<ExportOrder, "purpose" | "features" | "clock" | "attributes" | "expiresOn">,
+  order: Pick<ExportOrder, "purpose" | "features" | "clock" | "attributes" | "historyMs" | "expiresOn">,
   source: LabelSource,
   onChecked?: (rows: number) => void,
 ): Promise<CheckedLabels> {
@@ -71,7 +74,8 @@ export async function prepareExport(
   await requireExportAttributes(executor, purpose, order.attributes);
   const labels = await checkLabels(source, clock.now(), executor, onChecked);
   requireGood(labels);
-  await requireLabelsWithinPeriod(executor, order, { purpose, layers, isKnown: order.clock === "known" }, source);
+  const scope = { purpose, layers, isKnown: order.clock === "known", historyMs: order.historyMs };
+  await requireLabelsWithinPeriod(executor, order, scope, source);
   return labels;
 }
 
@@ -158,8 +162,7 @@ export async function beginExport(
         purpose: order.purpose,
         recipient: order.recipient,
         rows: labels.rows,
-        ...(order.attributes.length > 0 && { attributes: order.attributes }),
-        ...(order.inputStates && { input_states: true }),
+        ...furtherOf(order),
       },
       references: { export_id: exportId },
     });
@@ -190,6 +193,7 @@ export type FeatureExport = Pick<
   readonly features: readonly FeatureName[];
   readonly attributes: readonly ExportAttribute[];
   readonly input_states: boolean;
+  readonly history_ms: number | null;
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
   readonly labels_sha256: string;
@@ -247,30 +251,29 @@ async function* partsOf(
   leftOut: ReadonlySet<number>,
 ): AsyncGenerator<ExportPart<FeatureExportManifest>> {
   const { executor, onProgress } = ports;
-  const { export_id, purpose, purpose_code, format, expires_on, watermark, attributes } = record;
+  const { export_id, purpose, purpose_code, format, expires_on, watermark, attributes, history_ms } = record;
   const { columns, layers } = await planOf(executor, purpose_code, record.features, record.input_states);
-  const isKnown = record.clock === "known";
   const scope: ValueScope = {
     purpose: purpose_code,
     features: record.features,
     layers,
-    isKnown,
+    isKnown: record.clock === "known",
     inputStates: record.input_states,
+    historyMs: history_ms,
     watermark,
   };
   const file = new MeasuredBytes();
-  const table = await createTableWriter(format, { export_id, expires_on, attributes, columns }, async (bytes) =>
-    file.append(bytes),
-  );
+  const head: TableHead = { export_id, expires_on, hasHistory: history_ms !== null, attributes, columns };
+  const table = await createTableWriter(format, head, async (bytes) => file.append(bytes));
   const counts = columns.map((): Record<string, number> => ({}));
-  let [row, written, empty] = [0, 0, 0];
+  let [row, written, empty, limited] = [0, 0, 0, 0];
   const batches = foundBatches(ports, record, source, { scope, leftOut });
   // The rows of a batch are written while the next one is checked.
   let writing: Promise<void> = Promise.resolve();
   for await (const batch of batches) {
     row += batch.size;
     const found = await withoutErased(owner, record, batch.labels, await withSubjects(ports, owner, record, batch));
-    const rows = batch.labels.map((one, index) => rowOf(one, found[index], { attributes, columns }));
+    const rows = batch.labels.flatMap((one, index) => rowsOf(one, found[index] ?? [], head));
     await writing;
     yield* file.take();
     writing = table.write(rows);
@@ -278,7 +281,8 @@ async function* partsOf(
     writing.catch(() => {});
     for (const { cells } of rows) count(counts, cells);
     written += rows.length;
-    empty += found.filter((values) => values === undefined).length;
+    empty += found.filter((events) => events.length === 0).length;
+    limited += batch.limited;
     onProgress(row);
   }
   await writing;
@@ -298,6 +302,7 @@ async function* partsOf(
     file: { ...file.measured(), rows: written },
     empty_rows: empty,
     attributes: [...attributes],
+    history: history_ms === null ? null : { ms: history_ms, max_events: MAX_EVENTS, limited_labels: limited },
     text_prefix: format === "csv" ? CSV_PREFIX : null,
     columns: columns.map((column, index) => ({ ...column, states: counts[index] ?? {} })),
   };
@@ -316,13 +321,14 @@ async function withoutNew(
   found: FoundBatch["found"],
 ): Promise<FoundBatch["found"]> {
   if (manifest === null) return found;
-  const events = labels.flatMap(({ row }, index) => {
-    const values = found[index];
-    return values ? [eventOf(pseudonymizer, row, values.eventId)] : [];
-  });
-  const rows = await findSubjects(owner, export_id, events);
+  const subjectOf = (index: number, { eventId }: FoundValues): ExportedSubject =>
+    eventOf(pseudonymizer, labels[index]?.row ?? 0, eventId);
+  const subjects = found.flatMap((events, index) => events.map((values) => subjectOf(index, values)));
+  const known = await findSubjects(owner, export_id, subjects);
+  const isKnown = (index: number, values: FoundValues): boolean =>
+    known.has(identityOfSubject(subjectOf(index, values)));
   // guard(true): a repetition has no values that the export did not have
-  return found.map((values, index) => (rows.has(labels[index]?.row ?? 0) ? values : undefined));
+  return found.map((events, index) => events.flatMap((values) => (isKnown(index, values) ? values : [])));
 }
 
 /** Records whose data a batch of rows contains, before the rows are written. @returns the values for the rows. */
@@ -333,15 +339,18 @@ async function withSubjects(
   { labels, found: foundNow }: FoundBatch,
 ): Promise<FoundBatch["found"]> {
   const found = await withoutNew(ports, owner, record, labels, foundNow);
-  const oldest = oldestOf(found.map((values) => values?.receivedAt));
+  const oldest = oldestOf(found.flatMap((events) => events.map(({ receivedAt }) => receivedAt)));
   if (record.manifest === null && oldest !== undefined) {
     // Values that were stored after the labels were checked may be of older events.
     await requireWithinPeriod(owner, { purpose: record.purpose_code, expiresOn: record.expires_on }, oldest);
     await recordOldest(owner, record.export_id, oldest);
   }
-  const subjects = labels.flatMap((one, index) => {
-    const values = found[index];
-    return values ? subjectsOf(ports.pseudonymizer, one.row, { ...values, purpose: record.purpose_code }) : [];
+  const subjects = labels.flatMap(({ row }, index) => {
+    const own = (found[index] ?? []).flatMap((values) =>
+      subjectsOf(ports.pseudonymizer, row, { ...values, purpose: record.purpose_code }),
+    );
+    // The events of a label share subjects, such as the account.
+    return [...new Map(own.map((subject) => [identityOfSubject(subject), subject])).values()];
   });
   // guard(drop): an erasure finds whose values were written
   await insertSubjects(owner, record.export_id, subjects);
@@ -362,13 +371,16 @@ async function withoutErased(
   if (!first || !last) return found;
   const erased = await findRecalledRowsBetween(owner, export_id, first.row, last.row);
   // guard(false): an export writes no values that were erased after it had read them
-  if (erased.size > 0) return found.map((values, index) => (erased.has(labels[index]?.row ?? 0) ? undefined : values));
+  if (erased.size > 0) return found.map((events, index) => (erased.has(labels[index]?.row ?? 0) ? [] : events));
   return found;
 }
 
 interface FoundBatch {
   readonly labels: readonly NumberedLabel[];
-  readonly found: readonly (FoundValues | undefined)[];
+  /** The values of the events of each label. */
+  readonly found: readonly (readonly FoundValues[])[];
+  /** The number of labels that have more events. */
+  readonly limited: number;
   /** The number of labels, with the labels that are left out. */
   readonly size: number;
 }
@@ -386,9 +398,15 @@ async function* foundBatches(
   const find = async (batch: readonly Label[], first: number): Promise<FoundBatch> => {
     const labels = numbered(batch, first, leftOut);
     const subjects = labels.map(({ label }) => label);
-    return { labels, found: await findValues({ executor, sealer }, scope, subjects), size: batch.length };
+    const found = await findValues({ executor, sealer }, scope, subjects);
+    return {
+      labels,
+      found: found.map((events) => events.slice(0, MAX_EVENTS)),
+      limited: found.filter((events) => events.length > MAX_EVENTS).length,
+      size: batch.length,
+    };
   };
-  const batches = labelBatches(source);
+  const batches = labelBatches(source, batchSizeOf(scope));
   const ahead: Promise<FoundBatch>[] = [];
   try {
     for (let first = 1; ;) {
@@ -428,21 +446,23 @@ function numbered(batch: readonly Label[], first: number, leftOut: ReadonlySet<n
   return labels;
 }
 
-function rowOf(
-  { row, label }: NumberedLabel,
-  found: FoundValues | undefined,
-  { attributes, columns }: Pick<TableHead, "attributes" | "columns">,
-): TableRow {
-  return {
-    row,
-    labelTime: label.labelTime,
-    labelAt: label.at,
-    label: label.label,
-    receivedAt: found?.receivedAt ?? null,
-    extractedAt: found?.extractedAt ?? null,
-    attributes: attributes.map((name) => found?.attributes[name] ?? null),
-    cells: found?.cells ?? columns.map(() => NO_ROW),
-  };
+/** A row for each event of a label, or one without values. */
+function rowsOf({ row, label }: NumberedLabel, found: readonly FoundValues[], head: TableHead): readonly TableRow[] {
+  const ofLabel = { row, labelTime: label.labelTime, labelAt: label.at, label: label.label };
+  if (found.length === 0) {
+    const nothing = { event: null, receivedAt: null, extractedAt: null };
+    return [
+      { ...ofLabel, ...nothing, attributes: head.attributes.map(() => null), cells: head.columns.map(() => NO_ROW) },
+    ];
+  }
+  return found.map(({ receivedAt, extractedAt, attributes, cells }, index) => ({
+    ...ofLabel,
+    event: index + 1,
+    receivedAt,
+    extractedAt,
+    attributes: head.attributes.map((name) => attributes[name]),
+    cells,
+  }));
 }
 
 /** The cell of a label for which nothing was found. */

@@ -25,6 +25,7 @@ const COLUMNS = [
 const HEAD: TableHead = {
   export_id: "6f0c1f0e-2f0e-4d0e-8f0e-1f0e2f0e3f0e",
   expires_on: "2027-01-31",
+  hasHistory: false,
   attributes: [],
   columns: COLUMNS,
 };
@@ -41,6 +42,7 @@ const observed = (value: boolean | number | string) => ({ value, state: "observe
 const FULL: TableRow = {
   ...TIMES,
   row: 1,
+  event: 1,
   label: 'fraud, "1"',
   attributes: [],
   cells: [observed(false), observed(2), observed(-1.5), observed("x")],
@@ -48,6 +50,7 @@ const FULL: TableRow = {
 const EMPTY: TableRow = {
   ...LABEL_TIME,
   row: 2,
+  event: null,
   label: "-1",
   receivedAt: null,
   extractedAt: null,

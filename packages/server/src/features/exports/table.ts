@@ -13,6 +13,8 @@ export interface Cell {
 export interface TableRow {
   /** The number of the label, counted from 1. */
   readonly row: number;
+  /** The number of the event, counted from 1 at the newest event of the label; `null` if no values were found. */
+  readonly event: number | null;
   /** The time of the label as it is written in the label file, and as an instant. */
   readonly labelTime: string;
   readonly labelAt: Instant;
@@ -30,6 +32,8 @@ export type TableColumn = Omit<FeatureExportManifest["columns"][number], "states
 
 /** What a Parquet file says about itself in its metadata. */
 export interface TableHead extends Pick<FeatureExportManifest, "export_id" | "expires_on"> {
+  /** Whether a label can have several rows, which the column `event` numbers. */
+  readonly hasHistory: boolean;
   readonly attributes: readonly ExportAttribute[];
   readonly columns: readonly TableColumn[];
 }

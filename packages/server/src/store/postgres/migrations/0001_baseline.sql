@@ -1091,6 +1091,8 @@ create table data_export (
   label_rows bigint,
   attributes text[],
   input_states boolean,
+  -- It has the events of this time before each label; null: the newest event alone.
+  history_ms bigint check (history_ms is null or history_ms > 0 and kind = 'features'),
   case_id uuid,
   format text not null check (format in ('csv', 'jsonl', 'parquet', 'ndjson')),
   recipient text not null,

@@ -1,6 +1,6 @@
 /**
- * Reads Parquet with DuckDB: a file of the server's writer with every type, and the export of 5,000 labels that
- * `drs export run` writes in `e2e/data-scientist.test.ts`.
+ * Reads Parquet with DuckDB: a file of the server's writer with every type, the export of 5,000 labels that
+ * `drs export run` writes in `e2e/data-scientist.test.ts`, and one with all events by the SQL of `docs/exports/duckdb.md`.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -10,16 +10,28 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { createTableWriter } from "../../packages/server/src/features/exports/table-writer.ts";
 
-/** @typedef {import("../../packages/server/src/features/exports/table-writer.ts").TableColumn} TableColumn */
+/** @typedef {import("../../packages/server/src/features/exports/table.ts").TableColumn} TableColumn */
 
 /** @type {(name: string, type: TableColumn["type"], unit?: string | null) => TableColumn} */
 function column(name, type, unit = null) {
   const feature = name.replace("__v", "@");
-  return { name, feature, hash: "00", meaning: "An example", type, unit, false_readings: ["None is known"] };
+  return {
+    name,
+    feature,
+    hash: "00",
+    meaning: "An example",
+    type,
+    unit,
+    false_readings: ["None is known"],
+    inputs: [],
+  };
 }
+/** @type {import("../../packages/server/src/features/exports/table.ts").TableHead} */
 const HEAD = {
   export_id: "6f0c1f0e-2f0e-4d0e-8f0e-1f0e2f0e3f0e",
   expires_on: "2027-01-31",
+  hasHistory: true,
+  attributes: ["app_version"],
   columns: [
     column("root__v1", "flag"),
     column("traces__v2", "count"),
@@ -43,7 +55,8 @@ function rowOf(row) {
     isFound ? { value, state: "observed" } : { value: null, state: "not-observed" },
   );
   const label = { labelTime: "2026-01-02 00:00:00.000002+01:00", labelAt, label: `label ${row}` };
-  return { row, ...label, receivedAt: at, extractedAt: at, cells };
+  const attributes = [isFound ? "7.1.0" : null];
+  return { row, event: isFound ? 1 : null, ...label, receivedAt: at, extractedAt: at, attributes, cells };
 }
 
 /** @type {(path: string, rows: ReturnType<typeof rowOf>[]) => Promise<void>} */
@@ -67,10 +80,12 @@ try {
   const ask = async (sql) => (await connection.runAndReadAll(sql)).getRowsJson();
   assert.deepEqual(await ask(`select column_name, column_type from (describe select * from '${path}')`), [
     ["row", "BIGINT"],
+    ["event", "BIGINT"],
     ["label_time", "TIMESTAMP WITH TIME ZONE"],
     ["label", "VARCHAR"],
     ["received_at", "TIMESTAMP WITH TIME ZONE"],
     ["extracted_at", "TIMESTAMP WITH TIME ZONE"],
+    ["app_version", "VARCHAR"],
     ["root__v1", "BOOLEAN"],
     ["root__v1__state", "VARCHAR"],
     ["traces__v2", "BIGINT"],
@@ -114,7 +129,8 @@ try {
   assert.deepEqual(await ask(`select label from '${path}' where row = 5999`), [["label 5999"]]);
 
   const root = join(import.meta.dirname, "../..");
-  const testRun = spawnSync("npx", ["--no", "vitest", "run", "e2e/data-scientist.test.ts"], {
+  const tests = ["e2e/data-scientist.test.ts", "e2e/export-pages.test.ts"];
+  const testRun = spawnSync("npx", ["--no", "vitest", "run", ...tests], {
     cwd: root,
     env: { ...process.env, KEEP_EXPORT_IN: folder },
     encoding: "utf8",
@@ -132,6 +148,15 @@ try {
       state,
     ]),
   );
+
+  // The SQL of the page names files without a folder.
+  process.chdir(folder);
+  const page = await readFile(join(root, "docs/exports/duckdb.md"), "utf8");
+  for (const [, sql = ""] of page.matchAll(/^```sql\n([^]*?)^```/gm)) await connection.run(sql);
+  const windows = JSON.parse(await readFile("windows.json", "utf8"));
+  /** @param {object} row */
+  const textsOf = (row) => Object.values(row).map((value) => (value === null ? null : String(value)));
+  assert.deepEqual((await ask("select * from windows order by row")).map(textsOf), windows.map(textsOf));
 } finally {
   await rm(folder, { recursive: true });
 }

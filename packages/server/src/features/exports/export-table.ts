@@ -3,6 +3,7 @@
  * data it is.
  */
 import type { EXPORT_CLOCKS, ExportAttribute, ExportManifest, FEATURE_FORMATS } from "@device-risk-signals/admin-api";
+import type { FeatureName } from "../decisions.ts";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../../store/postgres/executor.ts";
 import { byteaArray, int4Array } from "../../store/postgres/binary-array.ts";
 import { instant } from "../../store/postgres/instant.ts";
@@ -152,6 +153,22 @@ export type ExportRow = NonNullable<Awaited<ReturnType<typeof findExport>>>;
 export async function findExport(executor: Executor, exportId: string) {
   return (await query(executor, FIND_EXPORT, [exportId])).rows[0];
 }
+
+/** The record of an export of features. */
+export type FeatureExport = Pick<
+  ExportRow,
+  "export_id" | "recipient" | "expires_on" | "watermark" | "is_expired" | "manifest"
+> & {
+  readonly purpose: string;
+  readonly purpose_code: number;
+  readonly features: readonly FeatureName[];
+  readonly attributes: readonly ExportAttribute[];
+  readonly input_states: boolean;
+  readonly history_ms: number | null;
+  readonly clock: ExportClock;
+  readonly format: FeatureFormat;
+  readonly labels_sha256: string;
+};
 
 /** The start of an export without microseconds, because the cursor of a page has none. */
 const STARTED_AT = "date_trunc('milliseconds', x.started_at)";

@@ -16,16 +16,17 @@ export const periodOf = ({ from, to }: Described): string => `Events received fr
 
 /** Draws the page. Each name is escaped, because names come from clients and definitions. */
 export function describePage(described: Described): string {
-  const { feature, meaning, unit, groups, days, is_limited } = described;
+  const { feature, meaning, groups, days, is_limited } = described;
   const sections = groups.map(
     ({ platform, sdk_version, ...results }) =>
-      markup`<h2>${nameOf([platform, sdk_version])}</h2>\n${draw(results, unit)}\n`,
+      markup`<h2>${nameOf([platform, sdk_version])}</h2>\n${draw(results, described)}\n`,
   );
   const body = markup`<h1>${feature}</h1>
 <p>${shown(meaning)}</p>
 <p class="note">${periodOf(described)}. Numbers are rounded down to tens, and numbers under 10 are not shown.${is_limited ? " There are more groups." : ""}</p>
 ${sections.length === 0 ? markup`<p>No group of 10 events or more.</p>` : sections}
 <h2>Days</h2>
+<p class="note">All events of the feature, of every group.</p>
 ${drawDays(days)}`;
   return page("en", feature, body);
 }
@@ -37,8 +38,10 @@ function nameOf(names: readonly (string | null)[]): Html {
   return given.length === 0 ? markup`All events` : markup`${given.map((name) => markup`${shown(name)} `)}`;
 }
 
-function draw({ events, states, values }: Results, unit: string | null): Html {
-  const observed = unit === null ? "observed value" : `observed value, from (${unit})`;
+function draw({ events, states, values }: Results, { output, unit }: Described): Html {
+  // A number is in the group of the largest bound that it reaches.
+  const bound = output === "count" || output === "number" ? ", at least" : "";
+  const observed = `observed value${bound}${unit === null ? "" : ` (${unit})`}`;
   return markup`<p>Events: ${shownCount(events)}</p>
 ${drawShares("state", states)}
 ${drawShares(observed, values)}`;

@@ -115,6 +115,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
     hasProgress: true,
     isRepeatable: true,
   },
+  describeFeature: { method: "GET", path: "/features/describe", query: ["feature", "by", "from", "to"] },
   exportFeatures: { method: "POST", path: "/exports/features", hasBody: true, answer: "lines" },
   repeatExport: { method: "POST", path: "/exports/{export_id}/repeat", hasBody: true, answer: "lines" },
   exportEvents: { method: "POST", path: "/exports/events", hasBody: true, answer: "lines" },

@@ -151,6 +151,8 @@ describe("key-encryption keys of the environment", () => {
     const alone = await runWithBreakGlass(environment, "key", "rotate");
     expect(alone).toMatchObject({ code: 1, stdout: "" });
     expect(alone.stderr).toContain("DRS_PREVIOUS_KEY_ENCRYPTION_KEY");
+    const work = objects((await runWithBreakGlass(environment, "work", "list", "--json")).stdout);
+    expect(work.filter(({ kind }) => kind === "rotation")).toEqual([]);
     const next = randomBytes(32).toString("base64");
     const without = { ...environment, DRS_KEY_ENCRYPTION_KEY: next };
     expect((await read(without, event.eventId)).stderr).toMatch(/wrapped by another key-encryption key/);

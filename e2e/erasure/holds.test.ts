@@ -70,6 +70,8 @@ describe("a held event of an erased account", () => {
     }
     const plan = objects((await drs("erase", "plan", "--event", held.eventId, "--json")).stdout)[0];
     expect(plan).toMatchObject({ events: 0, held: 0, still_held: 1 });
+    const waiting = objects((await drs("work", "list", "--json")).stdout).find(({ kind }) => kind === "erasure");
+    expect(waiting).toMatchObject({ done: 0, of: 1, waits_for: expect.stringContaining("drs hold list") });
     expect((await drs("retention", "run")).code).toBe(0);
     expect(await read(held.eventId)).toBe(held.text);
     const ends = async (sequence: number): Promise<unknown> =>

@@ -13,6 +13,10 @@ import { rounds } from "../support/soak.ts";
 const scene = new ErasureScene();
 const { drs, party, store, read, listed, entries, tablesWith } = scene;
 
+/** The erasures and orders of `drs work list`. */
+const work = async (): Promise<Record<string, unknown>[]> =>
+  objects((await drs("work", "list", "--json")).stdout).filter(({ kind }) => kind === "erasure" || kind === "order");
+
 describe("an erasure that is killed", () => {
   /** Runs `drs erase run`, and kills it when it waits for the lock that the statement `lock` takes. */
   async function eraseAndKill(account: string, lock: string): Promise<void> {
@@ -74,7 +78,15 @@ describe("an erasure that is killed", () => {
       ledger,
     );
     expect(await listed(who.account)).toEqual([]);
+    const [waiting] = await work();
+    expect(waiting).toMatchObject(
+      inDatabase
+        ? { kind: "erasure", state: "waiting", waits_for: expect.stringContaining("drs retention run") }
+        : { kind: "order", state: "waiting", waits_for: expect.stringContaining("drs erase replay") },
+    );
+    expect(JSON.stringify(waiting)).not.toContain(who.account);
     expect((await drs("retention", "run")).code).toBe(0);
+    expect(await work()).toEqual([]);
     expect(await tablesWith(who.account)).toEqual([]);
     const [erasure] = objects((await drs("erase", "list", "--json")).stdout);
     expect(erasure).toMatchObject({ events: 1, idempotency_keys: 1, finished_at: expect.any(String) });

@@ -50,4 +50,5 @@ export {
   MAX_EVENT_IDS,
   MAX_LABELS_BYTES,
 } from "./routes/exports.ts";
+export { MAX_WORK_OF_KIND, WORK_KINDS, type WorkRecord } from "./routes/work.ts";
 export { CATEGORIES, type Event, FIELD_TYPES, SENSITIVITIES } from "./schemas.ts";

@@ -46,6 +46,10 @@ export const PERMISSIONS = {
     meaning: "read health, capacity and the masked configuration",
     roles: { operator: "full", auditor: "full" },
   },
+  "work.read": {
+    meaning: "see which work runs or waits, without what it is about",
+    roles: { operator: "full", privacy: "full", auditor: "full" },
+  },
   "counters.read": {
     meaning: "read counters of outcomes, rejections and drift",
     roles: { operator: "full", analyst: "full", investigator: "full", auditor: "full" },

@@ -23,11 +23,13 @@ import { RESTRICTION_ROUTES } from "./routes/restrictions.ts";
 import { RETENTION_ROUTES } from "./routes/retention.ts";
 import { SESSION_TOKEN_ROUTES } from "./routes/session-tokens.ts";
 import { SESSION_ROUTES } from "./routes/session.ts";
+import { WORK_ROUTES } from "./routes/work.ts";
 
 /** Every route of the admin API by its operation id. */
 export const ROUTES = {
   ...SESSION_ROUTES,
   ...HEALTH_ROUTES,
+  ...WORK_ROUTES,
   ...EVENT_ROUTES,
   ...CASE_ROUTES,
   ...APPROVAL_ROUTES,

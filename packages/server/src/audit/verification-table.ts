@@ -68,6 +68,8 @@ const LIST_ENDED = sql(
 export interface StoredVerification {
   readonly id: string;
   readonly by: string;
+  /** RFC 3339. */
+  readonly requestedAt: string;
   readonly request: VerificationRequest;
   readonly state: "waiting" | "running" | "ended";
   /** The number of items of the log that were read. */
@@ -145,14 +147,16 @@ export async function recordEnd(
 }
 
 function storedOf(signer: RowSigner, row: Row): readonly StoredVerification[] {
-  const { verification_id: id, ended_at: endedAt, result, result_mac: mac, progress } = row;
+  const { verification_id: id, requested_at: requestedAt, ended_at: endedAt, result, result_mac: mac, progress } = row;
   // guard: a login of the database neither asks for a verification nor makes its result
   if (!signer.isSigned(requestValues(row), row.request_mac)) return [];
   const isEnded = endedAt !== null && result !== null && mac !== null;
   if (isEnded && !signer.isSigned(resultValues({ id, endedAt, result }), mac)) return [];
   const request = JSON.parse(row.request) as VerificationRequest;
   const state = isEnded ? "ended" : row.started_at === null ? "waiting" : "running";
-  return [{ id, by: row.requested_by, request, state, progress, endedAt, result: isEnded ? result : null }];
+  return [
+    { id, by: row.requested_by, requestedAt, request, state, progress, endedAt, result: isEnded ? result : null },
+  ];
 }
 
 const requestValues = ({

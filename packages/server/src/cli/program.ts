@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       "Check what the server needs and what is overdue.",
       async () => (await import("./doctor.ts")).doctorCommand,
     ],
+    work: ["Work that runs or waits.", async () => (await import("./work.ts")).workCommand],
     capacity: [
       "Compute disk, memory and cores for a number of events.",
       async () => (await import("./capacity.ts")).capacityCommand,

@@ -110,6 +110,13 @@ type Balance = Readonly<Record<(typeof BALANCE)[number], number>>;
 /** `balance` has the sums of `balances`. */
 export type BackfillRow = RowOf<typeof RUN_TYPES> & { readonly balance: Balance };
 
+/** SQL that joins the progress of a row `r` of `feature_run`. The number of events is known when all chunks are split. */
+export const PROGRESS = `cross join lateral (select coalesce(sum(c.events), 0)::int8 as events,
+    coalesce(sum(case when step in ('balance', 'done') then c.events else least(c.computed, c.events) end), 0)::int8
+      as computed,
+    bool_and(step <> 'split') as is_split
+  from feature_chunk c where c.run_id = r.run_id) c`;
+
 const LIST_RUNS = sql(
   `select run_id, p.id as purpose, layers, ${instant("from_at", '"from"')}, ${instant("to_at", '"to"')}, rate, state,
       ${instant("started_at")}, started_by, r.reason, ${instant("ended_at")}, events, computed,
@@ -118,11 +125,7 @@ const LIST_RUNS = sql(
       end::float8 as remaining_seconds, balances
     from (select * from feature_run where $1::uuid is null or run_id = $1 order by started_at desc, run_id limit $2) r
       join purpose p on p.code = r.purpose
-      cross join lateral (select coalesce(sum(c.events), 0)::int8 as events,
-          coalesce(sum(case when step in ('balance', 'done') then c.events else least(c.computed, c.events) end), 0)::int8
-            as computed,
-          bool_and(step <> 'split') as is_split
-        from feature_chunk c where c.run_id = r.run_id) c
+      ${PROGRESS}
       cross join lateral (select jsonb_agg(b order by b.layer) as balances from (
           select l.layer, ${BALANCE.map((name) => `coalesce(sum(b.${name}), 0)::int8 as ${name}`).join(", ")}
             from unnest(layers) as l (layer) left join (feature_chunk c cross join lateral jsonb_to_recordset(c.balance)

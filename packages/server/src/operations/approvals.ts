@@ -39,7 +39,7 @@ export const listApprovals: Operation<"listApprovals", ReadingPorts> = async ({ 
   const page = pageOf(input);
   const { approvals } = await ports.keys();
   const person = scope === "own" ? caller.person : undefined;
-  const { rows, isLast } = await approvals.list(ports.pool, ports.clock, page, person);
+  const { rows, isLast } = await approvals.list(ports.pool, ports.clock, page, { person });
   const last = rows.at(-1);
   const next = isLast || !last ? null : cursorOf([last.requested_at, last.approval_id]);
   return {

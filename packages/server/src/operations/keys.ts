@@ -2,12 +2,15 @@ import type { Installation } from "../runtime/open-installation.ts";
 import type { Keys } from "../runtime/open-keys.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { type KeyVersion, listKeyVersions, rewrap } from "../store/crypto/rotation.ts";
+import { addWrapped, endRotations, recordRotation } from "../store/crypto/rotation-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
 import { acceptSecretLoss, isNothing } from "../lifecycle/recovery/accept-secret-loss.ts";
 import { compareWithJournal } from "../lifecycle/recovery/compare-with-journal.ts";
 import { destroyedSecrets } from "../lifecycle/recovery/destroyed-secrets.ts";
 import { findLoss, type LossCounts } from "../lifecycle/recovery/lost-secrets.ts";
+import type { KeyEncryption } from "../store/crypto/key-encryption.ts";
+import type { Executor } from "../store/postgres/executor.ts";
 import { plural } from "../base/messages/plural.ts";
 import { inOwnerTransaction, inTransaction } from "../store/postgres/database.ts";
 import { withMaintenanceLock } from "../store/postgres/maintenance-lock.ts";
@@ -36,26 +39,39 @@ export const rotateKeys: Operation<"rotateKeys", "report" | ChangePorts> = async
   const { pool, report } = ports;
   const installation = await openReplayed(ports.installation);
   const { keyStore, keyEncryption, audit, database } = installation;
-  let reported = 0;
-  const onProgress = (secrets: number): void => {
-    if (secrets < reported + REPORT_EVERY) return;
-    reported = secrets;
-    report(plural(secrets, "secret"));
-  };
   // The lock excludes commands that destroy secrets or make another version.
   const answer = await withMaintenanceLock(database, async () => {
-    const { before, unfinished } = await rotationOf(installation);
-    const entry = { ...agentOf(caller), operation: "key.rotate" };
+    const { before, unfinished, secrets } = await rotationOf(installation);
+    const agent = agentOf(caller);
+    const entry = { ...agent, operation: "key.rotate" };
     await writeAudit(pool, audit, { ...entry, outcome: "begun", detail: { from: before } });
     // An interrupted rotation is finished, and no new version is made.
+    const rotationId = await recordRotation(pool, { actor: agent.actor, secrets, continues: unfinished > 0 });
     // guard(false): an interrupted rotation continues under its version
-    const nextVersion = unfinished > 0 ? before : await keyEncryption.rotate();
+    const nextVersion = unfinished > 0 ? before : await newVersion(pool, keyEncryption);
+    let recorded = 0;
+    const onProgress = async (wrapped: number): Promise<void> => {
+      if (wrapped < recorded + REPORT_EVERY) return;
+      await addWrapped(pool, rotationId, wrapped - recorded);
+      recorded = wrapped;
+      report(plural(wrapped, "secret"));
+    };
     const done = { version: nextVersion, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
+    await addWrapped(pool, rotationId, done.secrets - recorded);
+    await endRotations(pool);
     await writeAudit(pool, audit, { ...entry, outcome: "done", detail: done });
     return done;
   });
   return { answer };
 };
+
+/** Makes a version. If there can be none, no rotation is left to continue. */
+async function newVersion(executor: Executor, keyEncryption: KeyEncryption): Promise<string> {
+  return keyEncryption.rotate().catch(async (error: unknown) => {
+    await endRotations(executor);
+    throw error;
+  });
+}
 
 interface Rotation {
   /** The version of the key-encryption key that wraps new secrets. */

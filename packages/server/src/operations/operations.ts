@@ -13,6 +13,7 @@ type IdsOf<T extends Tag> = { [Id in RouteId]: TagOf<Id> extends T ? Id : never 
 const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>>> } = {
   Session: () => import("./session.ts"),
   Health: () => import("./health.ts"),
+  Work: () => import("./work.ts"),
   Events: async () => ({ ...(await import("./events.ts")), ...(await import("./timeline.ts")) }),
   Cases: () => import("./cases.ts"),
   Approvals: () => import("./approvals.ts"),

@@ -328,22 +328,31 @@ export async function listWaitingOf(executor: Executor, now: string, person: str
 const LIST = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
     where ($5::text is null or a.requested_by = $5)
+      and ($6::boolean is false or (a.expires_at > $1::timestamptz - interval '${TO_USE_MS} milliseconds'
+        and ${stateAt("$1::timestamptz")} in ('waiting', 'approved')))
       and ${isAfter("a.requested_at", "$2", { "a.approval_id": "$3::uuid" })}
     order by a.requested_at desc, a.approval_id limit $4::int4`,
-  ["timestamptz", "timestamptz?", "uuid?", "int4", "text?"],
+  ["timestamptz", "timestamptz?", "uuid?", "int4", "text?", "bool"],
   TYPES,
 );
-/**
- * Reads a page of approvals, newest first. @param person the person who asked for the approvals; by default any person.
- */
+
+/** Which approvals a list has. */
+export interface ListedApprovals {
+  /** Only approvals for which this person asked. */
+  readonly person?: string | undefined;
+  /** Only approvals that wait for a decision, or that were given and not used. */
+  readonly isOpen?: boolean;
+}
+
+/** Reads a page of approvals, newest first. */
 export async function listApprovals(
   executor: Executor,
   now: string,
   page: KeysetPage,
-  person: string | undefined,
+  { person, isOpen = false }: ListedApprovals,
 ): Promise<readonly SignedRow[]> {
   const [at = null, id = null] = positionValues(page, 1);
-  return (await query(executor, LIST, [now, at, id, page.limit, person ?? null])).rows;
+  return (await query(executor, LIST, [now, at, id, page.limit, person ?? null, isOpen])).rows;
 }
 
 const FIND = sql(

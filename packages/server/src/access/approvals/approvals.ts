@@ -22,6 +22,7 @@ import {
   insertDecision,
   insertWithdrawal,
   listApprovals,
+  type ListedApprovals,
   listStored,
   listWaitingOf,
   markUsed,
@@ -262,14 +263,19 @@ export class Approvals {
 
   /**
    * Lists approvals, newest first. A page that takes too long ends early, after at least one SQL statement.
-   * @param person the person who asked for the approvals; by default any person.
+   * @param only which approvals; by default all.
    */
-  async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE, person?: string): Promise<ApprovalPage> {
+  async list(
+    executor: Executor,
+    clock: Clock,
+    page: KeysetPage = FIRST_PAGE,
+    only: ListedApprovals = {},
+  ): Promise<ApprovalPage> {
     const end = performance.now() + this.#listMs;
     const listed: ApprovalRow[] = [];
     for (let after = page.after; ;) {
       const limit = Math.min(PAGE, page.limit - listed.length);
-      const rows = await listApprovals(executor, nowOf(clock), { limit, ...(after && { after }) }, person);
+      const rows = await listApprovals(executor, nowOf(clock), { limit, ...(after && { after }) }, only);
       listed.push(...rows.map((row) => this.#shown(row)));
       const last = rows.at(-1);
       if (!last || rows.length < limit) return { rows: listed, isLast: true };

@@ -46,7 +46,7 @@ export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Pro
 export async function rewrap(
   store: KeyStore,
   keys: KeyEncryption,
-  onProgress: (secrets: number) => void,
+  onProgress: (secrets: number) => void | Promise<void>,
 ): Promise<number> {
   let total = 0;
   for (;;) {
@@ -58,7 +58,7 @@ export async function rewrap(
       if (old.length === 0) continue;
       const wrappings = await Promise.all(old.map(([id, existing]) => wrapAgain(keys, id, existing)));
       total += await store.replace(wrappings);
-      onProgress(total);
+      await onProgress(total);
     }
     if (foundCount === 0) return total;
   }

@@ -133,7 +133,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
   },
   "lifecycle/retention": {
     retention_run: { drs_service: APPEND, drs_admin: READ },
-    retention_effect: {},
+    retention_effect: toRoles([columns("select", "effect_id, at")], "drs_service", "drs_admin"),
   },
   purposes: {
     purpose: toAllRoles(...READ),
@@ -146,6 +146,12 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
     secret_loss: toAllRoles(...READ),
     lost_secret: toAllRoles(...READ),
     account_key: toAllRoles(...READ),
+  },
+  "store/crypto": {
+    key_rotation: {
+      drs_service: [...APPEND, columns("update", "secrets, wrapped, finished_at")],
+      drs_admin: READ,
+    },
   },
   "store/events": {
     event_partition: toAllRoles(...READ),

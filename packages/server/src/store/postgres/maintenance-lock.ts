@@ -53,10 +53,15 @@ export function tryWithMaintenanceLock<T>(
   });
 }
 
-const IS_MAINTENANCE_LOCK_AWAITED = sql(
-  `select 1 from pg_locks l join pg_database d on d.oid = l.database
-    where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCKS.maintenance} and not granted limit 1`,
-);
+const LOCKS_OF_MAINTENANCE = `from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCKS.maintenance}`;
+const IS_MAINTENANCE_LOCK_AWAITED = sql(`select 1 ${LOCKS_OF_MAINTENANCE} and not granted limit 1`);
+const IS_MAINTENANCE_LOCK_TAKEN = sql(`select 1 ${LOCKS_OF_MAINTENANCE} and granted limit 1`);
+
+/** Whether a session has the lock: a retention pass, an erasure or a rotation runs. */
+export async function isMaintenanceLockTaken(executor: Executor): Promise<boolean> {
+  return (await query(executor, IS_MAINTENANCE_LOCK_TAKEN)).rowCount !== 0;
+}
 
 /**
  * Whether another session waits for the lock. If so, the session that holds the lock ends long work that it can

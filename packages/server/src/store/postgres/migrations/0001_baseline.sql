@@ -640,6 +640,18 @@ create table retention_effect (
   secret_of uuid
 );
 
+-- Rotations of the key-encryption key, whose secrets are in the key store. One that was interrupted has no end; the next
+-- one continues it.
+create table key_rotation (
+  rotation_id uuid primary key,
+  started_at timestamptz not null default transaction_time(),
+  started_by text not null,
+  -- The number of secrets to wrap again, and the number of wrapped ones.
+  secrets bigint not null,
+  wrapped bigint not null default 0,
+  finished_at timestamptz
+);
+
 -- Requests by data subjects (GDPR, articles 15 to 22): what was asked, when it is due, and the outcome.
 create table data_request (
   request_id uuid primary key,

@@ -46,6 +46,29 @@ describe("drs doctor", () => {
     expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
   });
 
+  test("says how old the latest recorded backup of each store is, and warns of one that is missing or too old", async () => {
+    const backups = async (): Promise<unknown> =>
+      (await listed("doctor"))
+        .filter(({ what }) => what === "backups")
+        .map(({ severity, detail }) => [severity, detail]);
+    expect(await backups()).toEqual([["advice", "none is recorded: drs backup record"]]);
+    expect(await drs("backup", "record", "--store", "events", "--at", "-1ms")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Recorded: a backup of the events of /),
+    });
+    expect(await backups()).toEqual([
+      ["warning", expect.stringMatching(/^events: .* old; keys: none is recorded \(drs backup record --store keys\)/)],
+    ]);
+    expect(await drs("backup", "record", "--store", "keys", "--at", "-1ms")).toMatchObject({ code: 0 });
+    expect(await backups()).toEqual([[undefined, expect.stringMatching(/^events: .* old; keys: .* old$/)]]);
+    const kept = { ...environment, DRS_BACKUP_RETENTION: "0s" };
+    const { stdout } = await runWithBreakGlass(kept, "doctor");
+    expect(stdout).toMatch(/^WARN {2}backups: events: .* old, and its declared period of .* has ended/m);
+    expect((await drs("status")).stdout).toMatch(/^Backups {7}events: .* old\n {14}keys: /m);
+    expect((await drs("backup", "record", "--store", "keys", "--at", "2999-01-01")).stderr).toContain("in the future");
+    expect(await listed("backup", "list")).toHaveLength(2);
+  });
+
   test("warns, as the start does, about settings that work but are not fit for production", async () => {
     const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
     const { code, stdout } = await runWithBreakGlass(exposed, "doctor");

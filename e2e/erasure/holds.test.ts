@@ -54,9 +54,14 @@ describe("a held event of an erased account", () => {
     const [held, free] = [await store(who), await store(who)];
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
     const placed = objects((await drs("hold", "add", "--event", held.eventId, ...why, "--json")).stdout)[0];
+    expect((await drs("backup", "record", "--store", "events", "--at", "-1ms")).code).toBe(0);
     const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
     expect(run.code).toBe(3);
-    expect(objects(run.stdout)[0]).toMatchObject({ events: 1, held: 1, still_held: 1 });
+    const [erased] = objects(run.stdout);
+    expect(erased).toMatchObject({ events: 1, held: 1, still_held: 1 });
+    expect(await scene.receiptOf(String(erased?.["erasure_id"])), "the hold has no end yet").toMatchObject({
+      backups: { recorded: [{ store: "events", may_hold_until: null }] },
+    });
     expect(run.stderr).toMatch(/hold keeps 1 event/);
     expect([await read(held.eventId), await read(free.eventId)]).toEqual([held.text, undefined]);
     for (const named of [

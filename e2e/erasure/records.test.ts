@@ -114,6 +114,35 @@ describe("a receipt", () => {
     expect((await receiptOf(String(erasure_id)))["finished_at"]).toBe(listed?.["finished_at"]);
   });
 
+  test("of an erasure names recorded backups that may have the data until their period ends, and no other ones", async () => {
+    const recordedIn = async (what: "--account" | "--event" = "--account"): Promise<unknown> => {
+      const who = await party();
+      const { eventId } = await store(who);
+      const { erasure_id } = await erase(what, what === "--event" ? eventId : who.account);
+      return ((await receiptOf(String(erasure_id)))["backups"] as { recorded: unknown }).recorded;
+    };
+    const insert =
+      "insert into recorded_backup (store, taken_at, recorded_by) values ($1, now() + $2::interval, 'cron')";
+    const record = async (of: string, at: string): Promise<void> =>
+      expect(await drs("backup", "record", "--store", of, "--at", at)).toMatchObject({ code: 0, stderr: "" });
+    expect(await recordedIn(), "nothing is claimed without a record").toEqual([]);
+    await scene.owner.query(insert, ["keys", "-8 days"]);
+    expect(await recordedIn(), "the period of 7 days has ended").toEqual([]);
+    const now = scene.system.clock.now();
+    const at = new Date(now).toISOString();
+    await record("events", at);
+    await record("journal", at);
+    await scene.owner.query(insert, ["events", "1 day"]);
+    const until = (days: number): string => new Date(now + days * 86_400_000).toISOString();
+    const ofEvents = { store: "events", taken_at: at, may_hold_until: until(30) };
+    expect(await recordedIn()).toEqual([ofEvents]);
+    await record("keys", at);
+    const ofKeys = { store: "keys", taken_at: at, may_hold_until: until(7) };
+    expect(await recordedIn()).toEqual(expect.arrayContaining([ofEvents, ofKeys]));
+    expect(await recordedIn("--event"), "no secret was destroyed").toEqual([ofEvents]);
+    await scene.owner.query("delete from recorded_backup");
+  });
+
   test("is verified by the right key only, and only if no bit was changed", async () => {
     const who = await party();
     await store(who);

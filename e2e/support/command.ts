@@ -99,6 +99,7 @@ const VALUES: Readonly<Record<string, string>> = {
   "action-id": "act_1",
   after: "found@2",
   approver: "x",
+  at: "-1ms",
   before: "found@1",
   case: NO_ID,
   clock: "known",

@@ -37,6 +37,7 @@ export {
   type ExportLanguage,
   type ExportPart,
 } from "./routes/accounts.ts";
+export { BACKUP_STORES, type BackupStore, MAX_LISTED_BACKUPS } from "./routes/backups.ts";
 export {
   type EventExportManifest,
   EXPORT_ATTRIBUTES,

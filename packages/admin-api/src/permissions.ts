@@ -155,6 +155,11 @@ export const PERMISSIONS = {
     meaning: "run retention passes and rotate the key-encryption key",
     roles: { operator: "full", privacy: "full" },
   },
+  "backups.record": { meaning: "record that a backup was taken", roles: { operator: "full" } },
+  "backups.read": {
+    meaning: "read which backups are recorded",
+    roles: { operator: "full", privacy: "full", auditor: "full" },
+  },
   "audit.read": {
     meaning: "read the audit log (operator and privacy: also refused sign-ins and false credentials)",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },

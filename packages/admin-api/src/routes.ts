@@ -5,6 +5,7 @@ import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
 import { APPROVAL_ROUTES } from "./routes/approvals.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { BACKFILL_ROUTES } from "./routes/backfills.ts";
+import { BACKUP_ROUTES } from "./routes/backups.ts";
 import { CASE_ROUTES } from "./routes/cases.ts";
 import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
@@ -52,6 +53,7 @@ export const ROUTES = {
   ...ACCOUNT_ROUTES,
   ...ERASURE_ROUTES,
   ...KEY_ROUTES,
+  ...BACKUP_ROUTES,
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;

@@ -140,6 +140,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
     ],
   },
   "Keys and recovery:": {
+    backup: ["Backups that somebody has recorded.", async () => (await import("./backup.ts")).backupCommand],
     key: ["Versions of the key-encryption key, and lost secrets.", async () => (await import("./key.ts")).keyCommand],
   },
   "Other:": {

@@ -39,6 +39,13 @@ const ANSWERS: Readonly<Record<string, object>> = {
     ],
   },
   "/admin/v1/audit/reviews": { reviews: [{}, {}] },
+  "/admin/v1/backups": {
+    backups: [],
+    stores: [
+      { store: "events", taken_at: inHours(-50), age_seconds: 180_000, problem: "there was one each 24 hours before" },
+      { store: "keys", taken_at: null, age_seconds: null, problem: null },
+    ],
+  },
 };
 
 let server: Server | undefined;
@@ -76,6 +83,8 @@ Id            i-1
 Version       9.9.9, and drs has 0.1.0
 You           ann, until ${SESSION.expires_at}
 Roles         operator, privacy, auditor
+Backups       events: 2 days old, and there was one each 24 hours before
+              keys: none is recorded (drs backup record --store keys)
 Waiting       1 approval that you can give: drs approval list
               1 overdue request: drs request list
               1 case of yours within an hour of the end: drs case list --open
@@ -91,6 +100,7 @@ it("drs status asks only what the roles may, because a server audits a denied ca
   );
   expect(objects(stdout)).toMatchObject([{ rule: "setting", waiting: { ending_cases: 1, open_reviews: null } }]);
   expect(asked).not.toContain("/admin/v1/audit/reviews");
+  expect(asked).not.toContain("/admin/v1/backups");
 });
 
 it("an admin token gives no approval", async () => {

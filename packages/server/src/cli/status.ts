@@ -2,6 +2,7 @@
 import { type Answer, type Role, type RouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { VERSION } from "../base/version.ts";
+import { describeBackup } from "../lifecycle/backups/backup-state.ts";
 import { DEMO_NOTE } from "../store/postgres/demo.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
@@ -32,7 +33,11 @@ interface Status {
   readonly drs_version: string;
   readonly session?: Answer<"readSession">;
   readonly waiting?: Waiting;
+  /** Absent if the caller may not know it. */
+  readonly backups?: Backups;
 }
+
+type Backups = Answer<"listBackups">["stores"];
 
 /** Numbers of what waits for the caller; `null`: the caller may not know it. */
 interface Waiting {
@@ -70,29 +75,31 @@ async function isServed(context: Context): Promise<boolean> {
   return status === 200;
 }
 
-type Answered = Pick<Status, "session" | "waiting">;
+type Answered = Pick<Status, "session" | "waiting" | "backups">;
 
 async function askServer(context: Context, login: Login): Promise<Answered> {
   const call = callAdminApi(context, login, () => {}, ANSWER_WITHIN_MS);
   const session = await call("readSession", {});
   // The server audits a denied call, so the command calls only what the roles may.
   const may = (id: RouteId): boolean => scopeOf(routeOf(id).permission, session.roles) !== undefined;
-  return { session, waiting: await readWaiting(context, session, call, may) };
+  const backups = may("listBackups") ? (await call("listBackups", {})).stores : undefined;
+  return { session, waiting: await readWaiting(context, session, call, may), ...(backups && { backups }) };
 }
 
 async function askDatabase(context: Context): Promise<Answered> {
-  const { session, waiting } = await withCalls(context, "read", async (call) => {
+  const { session, waiting, backups } = await withCalls(context, "read", async (call) => {
     const found = await call("readSession", {});
     // A login of the database gives no approval.
     const may = (id: RouteId): boolean => routeOf(id).access === "read" && id !== "listApprovals";
-    return { session: found, waiting: await readWaiting(context, found, call, may) };
+    const { stores } = await call("listBackups", {});
+    return { session: found, waiting: await readWaiting(context, found, call, may), backups: stores };
   });
   // This read is audited, so a standby and a database behind its journal refuse it.
   const requests = await callOne(context, "listRequests", {}).catch((error: unknown) => {
     if (error instanceof OperatorError) return undefined;
     throw error;
   });
-  return { session, waiting: { ...waiting, overdue_requests: requests ? overdueOf(requests) : null } };
+  return { session, backups, waiting: { ...waiting, overdue_requests: requests ? overdueOf(requests) : null } };
 }
 
 const overdueOf = ({ requests }: Answer<"listRequests">): number => requests.filter(({ overdue }) => overdue).length;
@@ -129,7 +136,7 @@ function canGive(
   return state === "waiting" && via !== "api" && !isOwn && roles.some((role: Role) => needed_roles.includes(role));
 }
 
-function show(context: Context, { session, waiting, ...known }: Status, json: boolean): void {
+function show(context: Context, { session, waiting, backups, ...known }: Status, json: boolean): void {
   if (json) {
     const {
       installation = null,
@@ -140,7 +147,7 @@ function show(context: Context, { session, waiting, ...known }: Status, json: bo
       expires_at = null,
     } = session ?? {};
     const found = { installation, version, is_demo, person, roles, expires_at };
-    return printJson(context, { ...known, ...found, waiting: waiting ?? null });
+    return printJson(context, { ...known, ...found, waiting: waiting ?? null, backups: backups ?? null });
   }
   const line = (name: string, text: string): void => print(context, `${name.padEnd(14)}${text}`);
   line("Installation", known.place);
@@ -153,6 +160,7 @@ function show(context: Context, { session, waiting, ...known }: Status, json: bo
     line("You", person + (expires_at === null ? "" : `, until ${expires_at}`));
     line("Roles", roles.length === 0 ? "none: the login of the database decides" : roles.join(", "));
   } else line("Version", `drs ${known.drs_version}`);
+  for (const [index, state] of (backups ?? []).entries()) line(index === 0 ? "Backups" : "", describeBackup(state));
   if (!waiting) return;
   const { approvals, overdue_requests, ending_cases, open_reviews } = waiting;
   const tasks = [

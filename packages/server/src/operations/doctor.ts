@@ -16,6 +16,7 @@ import { listAcceptedEntryLosses } from "../lifecycle/journal/applied-entries.ts
 import { readDataRequestCounts } from "../lifecycle/requests/request-table.ts";
 import { readHoldState } from "../lifecycle/holds/hold-table.ts";
 import { readRestrictionState } from "../lifecycle/restrictions/restriction-table.ts";
+import { describeBackup, readBackupStates } from "../lifecycle/backups/backup-state.ts";
 import { readPolicyVersion } from "../purposes/policy-table.ts";
 import { readRetentionState } from "../lifecycle/retention/run-table.ts";
 import { listAcceptedSecretLosses } from "../store/accounts/secret-losses.ts";
@@ -107,6 +108,7 @@ const CHECKS: readonly (readonly [what: string, check: Check])[] = [
   ["restrictions", restrictionFinding],
   ["erasures", erasureFinding],
   ["requests", requestFinding],
+  ["backups", backupFinding],
   ["direct use", directUseFinding],
   ["reviews", reviewFinding],
   ["audit log", auditLogFinding],
@@ -478,6 +480,19 @@ async function erasureFinding(installation: Examined, isStandby: boolean): Promi
     ok: !stuck,
     detail: stuck ? `${state}: see the servers' log, and drs retention run` : state,
   };
+}
+
+/** Reports how old the latest recorded backup of each store is. */
+async function backupFinding({ pool, clock, config }: Examined): Promise<Finding> {
+  const what = "backups";
+  const states = await readBackupStates(pool, clock, config);
+  const missing = states.filter(({ taken_at }) => taken_at === null);
+  const detail = states.map(describeBackup).join("; ");
+  if (missing.length === states.length) {
+    return { what, ok: true, severity: "advice", detail: "none is recorded: drs backup record" };
+  }
+  const isComplete = missing.length === 0 && states.every(({ problem }) => problem === null);
+  return { what, ok: true, ...(!isComplete && { severity: "warning" as const }), detail };
 }
 
 /** Counts direct uses of the database for which the admin API would have required a case or an approval. */

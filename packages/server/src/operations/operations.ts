@@ -47,6 +47,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
   Accounts: () => import("./account-export.ts"),
   Erasures: () => import("./erasures.ts"),
   Keys: () => import("./keys.ts"),
+  Backups: () => import("./backups.ts"),
 };
 
 /** Loads the operations of routes, for a process that later may find the files of another release. */

@@ -50,6 +50,7 @@ const POLICY = JSON.stringify({
 const values = (): Readonly<Record<string, unknown>> => ({
   account: "customer-1",
   after: "none@2",
+  at: new Date().toISOString(),
   before: "none@1",
   bundles: [bundleOf("({ su }) => su.value ?? null")],
   event_id: setUp.event.eventId,

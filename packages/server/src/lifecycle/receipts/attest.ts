@@ -4,6 +4,8 @@ import { readPolicyVersion } from "../../purposes/policy-table.ts";
 import type { RunStatement } from "../retention/run-table.ts";
 import { listAcceptedSecretLosses } from "../../store/accounts/secret-losses.ts";
 import { findRecalls } from "../../features/exports/recalls.ts";
+import { declaredPeriod } from "../backups/backup-state.ts";
+import { listLatestBackups, type TakenBackup } from "../backups/backup-table.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import type { ErasureRow } from "../erasure/erasure-table.ts";
 import { listAcceptedEntryLosses, findLatestApplied } from "../journal/applied-entries.ts";
@@ -37,7 +39,7 @@ export async function attestErasure(ports: ReceiptPorts, erasure: ErasureRow, at
     finished_at: erasure.finished_at ?? at,
     recalls: await recallsOf(ports.executor, erasure.erasure_id),
     completed_at: held > 0 && still_held + released === 0 ? at : null,
-    backups: backupHorizon(ports, Date.parse(at), {
+    backups: await backupHorizon(ports, Date.parse(at), {
       keys: hasKeys,
       // If the database knew no key of the subject, backups may have rows of the subject until the backups are deleted.
       rows: !hasKeys || held + copies > 0,
@@ -63,7 +65,7 @@ export async function attestExpiry(ports: ReceiptPorts, run: RunStatement): Prom
     ...(await receiptHeader(ports)),
     reason: "the periods of the policy, and holds that have ended",
     ...run,
-    backups: backupHorizon(ports, ports.clock.now(), {
+    backups: await backupHorizon(ports, ports.clock.now(), {
       keys: run.secrets > 0,
       rows: run.deleted + run.copies > 0,
       waits: false,
@@ -95,18 +97,42 @@ interface DeletedKinds {
 
 /**
  * Computes the times after which no backup contains a readable payload, or an attribute, of the deleted data; `null` if
- * a period is not declared, or if held copies still exist.
+ * a period is not declared, or if held copies still exist. They rely on the declaration alone. `recorded` names the
+ * latest recorded backups that may contain the data, and says until when they do.
  */
-function backupHorizon(
-  { backups }: ReceiptPorts,
-  from: number,
-  { keys, rows, waits }: DeletedKinds,
-): Record<string, string | null> {
+async function backupHorizon(ports: ReceiptPorts, from: number, { keys, rows, waits }: DeletedKinds): Promise<object> {
+  const { backups } = ports;
   const after = (...periods: readonly (number | undefined)[]): string | null =>
     waits || periods.includes(undefined) ? null : new Date(from + Math.max(...periods.map(Number))).toISOString();
   const { keyBackupMs: ofKeys, backupMs: ofEvents } = backups;
+  const recorded = await recordedBackups(ports, from, keys);
   return {
     payloads_unreadable_after: after(...(keys ? [ofKeys] : []), ...(rows || !keys ? [ofEvents] : [])),
     attributes_gone_after: after(ofEvents),
+    recorded: recorded.map((backup) => (waits ? { ...backup, may_hold_until: null } : backup)),
   };
+}
+
+interface RecordedBackup extends TakenBackup {
+  /** `null` if the period is not declared. */
+  readonly may_hold_until: string | null;
+}
+
+/**
+ * The latest backups of events, and of keys if secrets were destroyed, that began by a time, unless their declared periods
+ * had ended then. Entries of the journal have no data of a subject, only keyed MACs and ids.
+ */
+async function recordedBackups(
+  { executor, backups }: ReceiptPorts,
+  until: number,
+  keys: boolean,
+): Promise<readonly RecordedBackup[]> {
+  const stores = keys ? ["events", "keys"] : ["events"];
+  const latest = await listLatestBackups(executor, until, 1);
+  return latest.flatMap((backup) => {
+    const periodMs = declaredPeriod(backup.store, backups);
+    const end = periodMs === undefined ? undefined : Date.parse(backup.taken_at) + periodMs;
+    if (!stores.includes(backup.store) || (end !== undefined && end <= until)) return [];
+    return [{ ...backup, may_hold_until: end === undefined ? null : new Date(end).toISOString() }];
+  });
 }

@@ -108,6 +108,9 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
   "ingest/sessions": {
     session_token: { drs_service: APPEND_AND_REVOKE, drs_ingest: READ, drs_admin: APPEND_AND_REVOKE },
   },
+  "lifecycle/backups": {
+    recorded_backup: toRoles(READ, "drs_service", "drs_admin"),
+  },
   "lifecycle/erasure": {
     erasure: { ...toAllRoles(...READ), drs_ingest: [columns("select", "sequence, keys")] },
   },

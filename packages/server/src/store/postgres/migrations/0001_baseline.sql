@@ -652,6 +652,17 @@ create table key_rotation (
   finished_at timestamptz
 );
 
+-- Backups that somebody has recorded; receipts rely on them. Only the owner's login records one: a stolen serving login
+-- must not make a backup look new.
+create table recorded_backup (
+  store text not null check (store in ('events', 'keys', 'journal')),
+  -- When it began.
+  taken_at timestamptz not null,
+  recorded_at timestamptz not null default transaction_time(),
+  recorded_by text not null,
+  primary key (store, taken_at)
+);
+
 -- Requests by data subjects (GDPR, articles 15 to 22): what was asked, when it is due, and the outcome.
 create table data_request (
   request_id uuid primary key,

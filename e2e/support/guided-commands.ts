@@ -34,6 +34,9 @@ export const GUIDED: readonly Guided[] = [
   { line: "migrate" },
   { line: "doctor" },
   { line: "status" },
+  { line: "work list" },
+  { line: "backup record --store events --at -1ms" },
+  { line: "backup list" },
   { line: "capacity --events-per-day 1000000 --retention P90D --event-kb 13" },
   { line: "completion bash" },
 

@@ -140,6 +140,8 @@ describe("a process of", () => {
       "listFeatureDecisions",
       "listBackfills",
       "listAttestations",
+      "listWork",
+      "listBackups",
     ] as const)
       await client.call(list, {});
     expect(await client.call("readFeatures", { account: who.account })).toMatchObject({ events: expect.any(Array) });
@@ -157,6 +159,8 @@ describe("a process of", () => {
     ]);
     expect({ ...run, stdout: JSON.parse(run.stdout) }).toMatchObject({ code: 0, stderr: "", stdout: { rows: 0 } });
     const { hold_id } = held;
+    const at = new Date().toISOString();
+    expect(await client.call("recordBackup", { store: "keys", at })).toMatchObject({ taken_at: at, is_new: true });
     expect(await client.call("liftHold", { hold_id, reason: "dispute 4711" })).toMatchObject({ hold_id });
     expect(erased).toMatchObject({ status: 404, problem: { code: "not-found" } });
     const { entries } = await client.call("listAudit", { person: "ann" });

@@ -4,11 +4,14 @@
  */
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { withMaintenanceLock } from "../packages/server/src/store/postgres/maintenance-lock.ts";
+import { drsOfRun } from "./support/bundle-drs.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";
@@ -140,6 +143,41 @@ test("a rotation waits for another, and for a command that destroys secrets, bef
   await owner.end();
   expect((await readFile(file, "utf8")).split("\n")).toHaveLength(4);
   expect((await versions(environment)).map(({ secrets }) => secrets > 0)).toEqual([false, false, true]);
+});
+
+test("a rotation that is killed stays in the list of work until the next one has finished it", async () => {
+  const file = join(folder, "key");
+  await writeFile(file, `${randomBytes(32).toString("base64")}\n`);
+  const { DRS_KEY_DIR: _, ...others } = await withoutKey();
+  const keyUrl = (await database.environment())["DRS_DATABASE_URL"] ?? "";
+  const environment = { ...others, DRS_KEY_ENCRYPTION_KEY_FILE: file, DRS_KEY_DATABASE_URL: keyUrl };
+  await (await openTestSystem(environment)).close();
+  const rotations = async (): Promise<unknown[]> =>
+    objects((await runWithBreakGlass(environment, "work", "list", "--json")).stdout).filter(
+      ({ kind }) => kind === "rotation",
+    );
+  const holder = new pg.Client({ connectionString: keyUrl });
+  await holder.connect();
+  await holder.query("begin; select from drs_keys.secret for update");
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, [drsOfRun(), "key", "rotate"], { env, stdio: "ignore" });
+  const ended = once(child, "close");
+  const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
+  const observer = new pg.Client({ connectionString: keyUrl });
+  await observer.connect();
+  await until(async () => (await observer.query(`select ${waiting}`)).rowCount !== 0);
+  expect(await rotations()).toMatchObject([{ state: "running", done: 0, waits_for: null }]);
+  child.kill("SIGKILL");
+  await ended;
+  // A waiting statement would continue after its client was killed, so its backend is ended.
+  await observer.query(`select pg_terminate_backend(pid) ${waiting}`);
+  await holder.query("rollback");
+  await Promise.all([holder.end(), observer.end()]);
+  await until(async () => JSON.stringify(await rotations()).includes('"waiting"'));
+  expect(await rotations()).toMatchObject([{ done: 0, waits_for: "a rotation that continues it: drs key rotate" }]);
+  expect((await runWithBreakGlass(environment, "key", "rotate")).code).toBe(0);
+  expect(await rotations()).toEqual([]);
+  expect(await versions(environment), "the same version").toHaveLength(2);
 });
 
 describe("key-encryption keys of the environment", () => {

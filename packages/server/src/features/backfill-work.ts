@@ -39,6 +39,6 @@ export async function listBackfillWork(executor: Executor): Promise<readonly Wor
     waits_for:
       state === "running"
         ? "workers, which compute it: a server, or drs feature work"
-        : `somebody who resumes it: drs feature backfill resume ${run_id}`,
+        : `a person who resumes it: drs feature backfill resume ${run_id}`,
   }));
 }

@@ -68,6 +68,6 @@ export async function listRotationWork(executor: Executor, isMaintained: boolean
     unit: "secrets",
     started_at,
     started_by,
-    waits_for: isMaintained ? null : "somebody who continues it: drs key rotate",
+    waits_for: isMaintained ? null : "a rotation that continues it: drs key rotate",
   }));
 }

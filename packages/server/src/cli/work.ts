@@ -1,6 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import type { Command } from "commander";
-import { describeDuration } from "../base/messages/duration.ts";
+import { describeAge } from "../base/messages/duration.ts";
 import type { Context } from "./context.ts";
 import { groupOf, routeList } from "./route-command.ts";
 
@@ -21,7 +21,7 @@ export function workCommand(context: Context): Command {
         id,
         state,
         progress: progressOf({ done, of, unit }),
-        age: age_seconds === null ? null : describeDuration(age_seconds * 1_000),
+        age: age_seconds === null ? null : describeAge(age_seconds),
         started_by,
         waits_for,
       }),

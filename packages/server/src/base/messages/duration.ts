@@ -12,3 +12,7 @@ export function describeDuration(ms: number): string {
   const [name, length] = UNITS.find(([, unit]) => ms >= 2 * unit) ?? ["millisecond", 1];
   return plural(Math.round(ms / length), name);
 }
+
+/** An age for people, which is known to the second. */
+export const describeAge = (seconds: number): string =>
+  seconds < 2 ? plural(seconds, "second") : describeDuration(seconds * 1_000);

@@ -50,6 +50,8 @@ describe("the latest recorded backup", () => {
   });
 
   it("of a time after the clock was set back has the age 0", () => {
-    expect(stateOf("events", taken("events", -1), NOW, undefined)).toMatchObject({ age_seconds: 0, problem: null });
+    const state = stateOf("events", taken("events", -1), NOW, undefined);
+    expect(state).toMatchObject({ age_seconds: 0, problem: null });
+    expect(describeBackup(state)).toBe("events: 0 seconds old");
   });
 });

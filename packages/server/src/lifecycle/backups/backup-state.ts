@@ -1,6 +1,6 @@
 import { BACKUP_STORES, type BackupStore } from "@device-risk-signals/admin-api";
 import type { Config } from "../../base/config/config.ts";
-import { describeDuration } from "../../base/messages/duration.ts";
+import { describeAge, describeDuration } from "../../base/messages/duration.ts";
 import type { Clock } from "../../base/ports.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import { listLatestBackups, type TakenBackup } from "./backup-table.ts";
@@ -97,6 +97,6 @@ function problemOf({ ageMs, periodMs, usual, lagMs }: Measured): string | null {
 /** The age of a backup, for people. */
 export function describeBackup({ store, age_seconds, problem }: BackupState): string {
   if (age_seconds === null) return `${store}: none is recorded (drs backup record --store ${store})`;
-  const age = `${store}: ${describeDuration(age_seconds * 1_000)} old`;
+  const age = `${store}: ${describeAge(age_seconds)} old`;
   return problem === null ? age : `${age}, and ${problem}`;
 }

@@ -39,7 +39,7 @@ export const WINGS: readonly Wing[] = [
   },
   {
     name: "lifecycle",
-    contents: "journal, holds, restrictions, erasure, retention, recovery, receipts, requests",
+    contents: "journal, holds, restrictions, erasure, retention, recovery, receipts, requests, backups",
     imports: ["base", "store", "audit", "purposes", "access", "ingest", "features"],
   },
   {

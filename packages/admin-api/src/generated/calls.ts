@@ -11,6 +11,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
   readHealth: { method: "GET", path: "/health" },
   readCapacity: { method: "GET", path: "/capacity" },
   readConfiguration: { method: "GET", path: "/configuration" },
+  listWork: { method: "GET", path: "/work" },
   listEvents: {
     method: "GET",
     path: "/events",
@@ -159,4 +160,6 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
   rotateKeys: { method: "POST", path: "/keys/rotate", hasBody: true, hasProgress: true, isRepeatable: true },
   destroyKey: { method: "POST", path: "/keys/{version}/destroy", hasBody: true, hasProgress: true },
   acceptKeyLoss: { method: "POST", path: "/keys/accept-loss", hasBody: true, hasProgress: true },
+  recordBackup: { method: "POST", path: "/backups", hasBody: true, hasProgress: true, isRepeatable: true },
+  listBackups: { method: "GET", path: "/backups", query: ["store"] },
 };

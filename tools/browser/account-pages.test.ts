@@ -9,6 +9,7 @@ import { useFolder } from "../../e2e/support/use-folder.ts";
 import {
   eventOf,
   eventParts,
+  lines,
   success,
   write,
 } from "../../packages/server/src/lifecycle/requests/readable/readable-export.fixture.ts";
@@ -66,6 +67,45 @@ describe.skipIf(!hasChromium)("a page of an account export (skipped without /usr
     const back = await page.evaluate("getComputedStyle(document.body).backgroundColor");
     expect(back).toBe(colorScheme === "dark" ? "rgb(20, 22, 26)" : "rgb(255, 255, 255)");
     await context.close();
+  });
+
+  test("is printed with the content of what is closed, and without links to the contents", async () => {
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(join(folder(), "index.html")).href);
+    const value = page.locator("details details dd").first();
+    const up = page.locator("h2 a").first();
+    const isShown = () => value.evaluate((one) => one.checkVisibility({ contentVisibilityAuto: true }));
+    expect([await isShown(), await up.isVisible()]).toEqual([false, true]);
+    await page.emulateMedia({ media: "print" });
+    expect([await isShown(), await up.isVisible()]).toEqual([true, false]);
+  });
+
+  test("shows no label of an empty cell where it is narrow", async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+    const at = "2026-11-29T02:00:00Z";
+    const request = { request_id: "r", kind: "access", received_at: at, due_at: at, closed_at: null, outcome: null };
+    const { index } = await write([lines("requests.ndjson", { ...request, ground: null, identity: null })]);
+    await writeFile(join(folder(), "narrow.html"), index);
+    await page.goto(pathToFileURL(join(folder(), "narrow.html")).href);
+    const cells = page.locator("#requests ~ table").first().locator("tbody td");
+    expect(await cells.evaluateAll((all) => all.map((cell) => cell.getClientRects().length > 0))).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  test("opens the event that a link names", async () => {
+    const page = await browser.newPage();
+    const event = eventOf({ geolocation: success({ latitude: 1 }) });
+    const { index } = await write(eventParts(1, event));
+    await writeFile(join(folder(), "event.html"), index);
+    await page.goto(pathToFileURL(join(folder(), "event.html")).href);
+    expect(await page.locator("#i1").isVisible()).toBe(false);
+    await page.click("a[href='#i1']");
+    expect(await page.locator("#i1").isVisible()).toBe(true);
   });
 
   test("opens the group that a link names", async () => {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, count, object, reason, shape, shownText, uuid } from "../schemas.ts";
+import { account, count, nullable, object, reason, shape, shownText, uuid } from "../schemas.ts";
 
 /** The languages of the pages and of the letter that an export has for the person. */
 export const EXPORT_LANGUAGES = ["en", "de"] as const;
@@ -16,9 +16,11 @@ const manifest = shape("AccountManifest", {
   export_id: shownText(),
   account: shownText(),
   exported_at: shownText(),
+  request_id: nullable(shownText("The request that the export answers.")),
   refused: Type.Boolean({
     description: "Whether the server rejects later events of the account, because of an erasure.",
   }),
+  letter_gaps: count("Parts of letter.txt in [brackets], which a person completes before the letter is sent."),
   files: Type.Array(
     shape("AccountFile", { name: shownText(), rows: count(), bytes: count(), sha256: shownText("In hexadecimal.") }),
   ),
@@ -27,7 +29,7 @@ export type AccountExport = Static<typeof manifest>;
 
 /** A part of a file of an export (text or exact bytes), or, at the end, the manifest. */
 const exportPart = Type.Union([
-  shape("AccountText", { file, text: shownText("Lines of JSON, a page in HTML, or the template of the letter.") }),
+  shape("AccountText", { file, text: shownText("Lines of JSON, a page in HTML, or the letter.") }),
   shape("AccountBytes", { file, base64: shownText("The exact bytes of an event.") }),
   shape("AccountEnd", { manifest }),
 ]);

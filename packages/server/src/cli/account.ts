@@ -3,6 +3,7 @@ import { EXPORT_LANGUAGES, type ExportLanguage } from "@device-risk-signals/admi
 import { Command, Option } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { withCalls } from "./call.ts";
+import { plural } from "../base/messages/plural.ts";
 import { escapeInLines } from "../base/messages/escape-controls.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { requireUnused, writeExport } from "./export-folder.ts";
@@ -69,5 +70,10 @@ async function exportInto(context: Context, options: ExportOptions): Promise<voi
   const data = manifest.files.filter(({ name }) => name.endsWith(".ndjson"));
   const rows = data.map(({ name: file, rows: count }) => `${count} in ${file}`).join(", ");
   print(context, `Export ${manifest.export_id} is in ${folder}: ${rows}.`);
-  print(context, "For the person: index.html, to be opened with a browser, and letter.txt, to be completed.");
+  print(context, "For the person: index.html, to be opened with a browser, and letter.txt.");
+  const gaps = plural(manifest.letter_gaps, "part");
+  print(
+    context,
+    `letter.txt is NOT ready to send: complete the ${gaps} in [brackets], because index.html refers to them.`,
+  );
 }

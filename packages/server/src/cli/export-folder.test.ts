@@ -11,7 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const MANIFEST = { export_id: "e", account: "a", exported_at: "t", refused: false, files: [] };
+const MANIFEST = {
+  export_id: "e",
+  account: "a",
+  exported_at: "t",
+  request_id: null,
+  refused: false,
+  letter_gaps: 1,
+  files: [],
+};
 const write = (name: string, ...parts: readonly ExportPart[]) =>
   writeExport(
     join(folder, name),

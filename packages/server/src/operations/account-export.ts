@@ -52,11 +52,14 @@ export const exportAccount: Operation<"exportAccount", ExportPorts> = async ({ p
   });
   if (beyondLimit) return askForApproval(ports, caller, beyondLimit, reason);
   const onProgress = (events: number): void => report(plural(events, "event"));
-  const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
+  const exported_at = new Date(clock.now()).toISOString();
+  const named = { account, export_id, exported_at, request_id: request_id ?? null };
+  const { replayWindowMs, backupMs } = config.retention;
+  const periods = { replayWindowMs, backupMs, auditRetentionMs: config.audit.retentionMs };
   // The snapshot is taken after the entry is written, so that the export also contains this access.
   const answer = streamSnapshot(database, (transaction) =>
     withPages(
-      partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }, named),
+      partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, periods, onProgress }, named),
       input.language ?? "en",
     ),
   );

@@ -16,6 +16,8 @@ import { openFeatures } from "../../features/read-features.ts";
 import { listEvents } from "../../store/events/list-events.ts";
 import { readEvent } from "../../store/events/read-events.ts";
 import { listPurposes, readPurposeIds } from "../../purposes/policy-table.ts";
+import { addPeriod, parsePeriod } from "../../purposes/period.ts";
+import { type RecordPeriods, recordPeriods } from "./record-periods.ts";
 import type { Sealer } from "../../base/ports.ts";
 import type { Transaction } from "../../store/postgres/executor.ts";
 import { instant } from "../../store/postgres/instant.ts";
@@ -30,8 +32,13 @@ export interface ExportPorts {
   readonly sealer: Sealer;
   readonly featureSealer: FeatureSealer;
   readonly pseudonymizer: Pseudonymizer;
+  readonly periods: RecordPeriods;
   readonly onProgress: (events: number) => void;
 }
+
+/** What a manifest says before the letter for the person is written. */
+export type StoredManifest = Omit<AccountExport, "letter_gaps">;
+export type StoredPart = Exclude<ExportPart, { readonly manifest: unknown }> | { readonly manifest: StoredManifest };
 
 /** A line of a file, and the exact event that it names. */
 interface Exported {
@@ -40,41 +47,44 @@ interface Exported {
 }
 
 /**
- * Yields what is stored about an account: the purposes of the policy, exact events, their attributes and features, the exports that have
- * rows of the account, idempotency keys, actions, tokens (never their hashes), requests, restrictions, and who read or
- * changed what, when and why. Legal holds are not disclosed. The manifest comes last: without it, an export is
+ * Yields what is stored about an account: the purposes of the policy, periods of other records, exact events, their attributes and features, the exports that have
+ * rows of the account, idempotency keys, actions, tokens (never their hashes), requests, restrictions, and in which role somebody
+ * read or changed what, when and why. Legal holds are not disclosed. The manifest comes last: without it, an export is
  * incomplete.
  */
 export async function* exportAccount(
-  { transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }: ExportPorts,
-  { account, export_id, exported_at }: Pick<AccountExport, "account" | "export_id" | "exported_at">,
-): AsyncGenerator<ExportPart> {
+  { transaction, secrets, sealer, featureSealer, pseudonymizer, periods, onProgress }: ExportPorts,
+  named: Pick<AccountExport, "account" | "export_id" | "exported_at" | "request_id">,
+): AsyncGenerator<StoredPart> {
+  const { account } = named;
   const subject = pseudonymizer.subjectOf("account", account);
   const restricted = pseudonymizer.restrictedAccountOf(account);
   const rows = <Row>(composed: ComposedQuery<Row>): AsyncGenerator<Exported> =>
     plainRows(rowsOf(transaction, composed));
   const sources: Readonly<Record<string, AsyncIterable<Exported>>> = {
+    // The pages explain events and values by what comes before them.
     "purposes.ndjson": plainRows(exportPurposes(transaction)),
+    "periods.ndjson": plainRows(recordPeriods(periods)),
+    "requests.ndjson": rows({ ...READ_REQUESTS, values: [subject] }),
+    "restrictions.ndjson": rows({ ...READ_RESTRICTIONS, values: [restricted] }),
+    "exports.ndjson": plainRows(exportsOf(transaction, subject)),
     "events.ndjson": exportEvents(transaction, sealer, account, onProgress),
     "features.ndjson": plainRows(exportFeatures(transaction, featureSealer, account)),
-    "exports.ndjson": plainRows(exportsOf(transaction, subject)),
     "idempotency-keys.ndjson": rows({ ...READ_IDEMPOTENCY_KEYS, values: [account] }),
     "actions.ndjson": rows({ ...READ_ACTIONS, values: [account] }),
     "tokens.ndjson": rows({ ...READ_TOKENS, values: [account] }),
-    "requests.ndjson": rows({ ...READ_REQUESTS, values: [subject] }),
-    "restrictions.ndjson": rows({ ...READ_RESTRICTIONS, values: [restricted] }),
     "accesses.ndjson": plainRows(auditedAccesses(transaction, secrets, { name: account, subject })),
   };
   const files: AccountExport["files"] = [];
   for (const [file, source] of Object.entries(sources)) files.push(yield* partsOf(file, source));
   const refused = await isAccountRefused(transaction, subject);
-  yield { manifest: { export_id, account, exported_at, refused, files } };
+  yield { manifest: { ...named, refused, files } };
 }
 
 async function* partsOf(
   file: string,
   source: AsyncIterable<Exported>,
-): AsyncGenerator<ExportPart, AccountExport["files"][number]> {
+): AsyncGenerator<StoredPart, AccountExport["files"][number]> {
   const hash = createHash("sha256");
   let [rows, bytes] = [0, 0];
   // The export also contains files without rows.
@@ -90,7 +100,7 @@ async function* partsOf(
   return { name: file, rows, bytes, sha256: hash.digest("hex") };
 }
 
-async function* plainRows(rows: AsyncIterable<object>): AsyncGenerator<Exported> {
+async function* plainRows(rows: AsyncIterable<object> | Iterable<object>): AsyncGenerator<Exported> {
   for await (const row of rows) yield { row };
 }
 
@@ -109,6 +119,19 @@ async function* exportPurposes(transaction: Transaction): AsyncGenerator<object>
   }
 }
 
+/** When the period of a purpose ends that begins with the receipt; `null` if it has no end. */
+async function endOf(
+  transaction: Transaction,
+  retention: "raw_retention" | "derived_retention",
+): Promise<(purpose: number, receivedAt: string) => string | null> {
+  const purposes = await listPurposes(transaction);
+  const periods = new Map(purposes.map((purpose) => [purpose.code, parsePeriod(purpose[retention] ?? "")]));
+  return (purpose, receivedAt) => {
+    const period = periods.get(purpose);
+    return period ? new Date(addPeriod(Date.parse(receivedAt), period)).toISOString() : null;
+  };
+}
+
 async function* exportEvents(
   transaction: Transaction,
   sealer: Sealer,
@@ -116,6 +139,7 @@ async function* exportEvents(
   onProgress: (events: number) => void,
 ): AsyncGenerator<Exported> {
   const purposes = await readPurposeIds(transaction);
+  const deleteOn = await endOf(transaction, "raw_retention");
   const reading = releasingLocks(transaction);
   let count = 0;
   for (let after: string | undefined; ;) {
@@ -124,7 +148,11 @@ async function* exportEvents(
       const { event_id: eventId, purpose } = row;
       const event = await readEvent(reading, { account, purpose, receivedAt: Date.parse(row.received_at), eventId });
       if (!event) throw new Error("an event vanished from its snapshot");
-      const attributes = { ...row, purpose: purposes.get(row.purpose) };
+      const attributes = {
+        ...row,
+        purpose: purposes.get(row.purpose),
+        delete_on: deleteOn(row.purpose, row.received_at),
+      };
       const exact = await openIfReadable(sealer, event);
       if (exact === undefined) {
         yield { row: { ...attributes, unreadable: true } };
@@ -151,8 +179,11 @@ async function* exportFeatures(
   const bundles = await findBundles(transaction, [...new Set(layers.flatMap(({ members }) => members))]);
   const meanings = new Map(bundles.map(({ manifest }) => [nameOf(manifest), manifest.meaning]));
   const purposes = await readPurposeIds(transaction);
+  const deleteOn = await endOf(transaction, "derived_retention");
   for await (const row of allFeatureRows(releasingLocks(transaction), { account })) {
-    const event = { event_id: row.event_id, received_at: row.received_at, purpose: purposes.get(row.purpose) };
+    const { event_id, received_at } = row;
+    const delete_on = deleteOn(row.purpose, received_at);
+    const event = { event_id, received_at, delete_on, purpose: purposes.get(row.purpose) };
     const opened = await openFeatures(sealer, layers, row);
     if (!opened) yield { ...event, unreadable: true };
     for (const { feature, ...rest } of opened?.features ?? []) {
@@ -249,8 +280,8 @@ async function* rowsOf<Row>(transaction: Transaction, composed: ComposedQuery<Ro
 const NO_LIMIT = 2_147_483_647;
 
 /**
- * The accesses to the account's data: actor, operation, time and reason. Legal holds are no accesses, and are not
- * disclosed to the account.
+ * The accesses to the account's data: roles of the actor, operation, time and reason. Legal holds are no accesses, and
+ * are not disclosed to the account.
  */
 async function* auditedAccesses(
   transaction: Transaction,
@@ -260,8 +291,10 @@ async function* auditedAccesses(
   for await (const row of rowsOf(transaction, auditQuery({ account, limit: NO_LIMIT }))) {
     // guard: what a login of the database inserted is no access to the account's data
     if (row.verified === false) continue;
-    const { at, actor, operation, outcome, event_id, occurrences, reason } = await openRow(() => secrets, row);
+    const { at, via, roles, operation, outcome, event_id, occurrences, reason } = await openRow(() => secrets, row);
     // guard(true): the export of an account does not disclose legal holds
-    if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
+    if (operation.startsWith("hold.")) continue;
+    // Who looked has rights, too: the export has their roles, and never their name.
+    yield { at, via, roles: roles ?? [], operation, outcome, event_id, occurrences, reason };
   }
 }

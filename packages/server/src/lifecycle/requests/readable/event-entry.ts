@@ -1,14 +1,16 @@
 /** An event as HTML: its attributes, and its groups with each observation and its meaning. */
 import { createHash } from "node:crypto";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { Field, Platform, Probe } from "@device-risk-signals/contract/catalog/declare";
+import type { Field, Platform, Probe, Unit } from "@device-risk-signals/contract/catalog/declare";
 import { whyNotObserved } from "@device-risk-signals/contract/catalog/not-observed";
 import type { ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { type Html, markup } from "../../../base/messages/html.ts";
+import { anchorOf, type Root, sectionHref } from "./links.ts";
 import { facts } from "./page.ts";
+import { articleOf, type RestrictionLine } from "./table-rows.ts";
 import type { Texts } from "./texts/en.ts";
 import { fill } from "./texts/texts.ts";
-import { code, shown, time, value } from "./words.ts";
+import { code, date, dateOf, shown, time, value } from "./words.ts";
 
 /** A line of `events.ndjson`. */
 export interface EventLine {
@@ -23,6 +25,8 @@ export interface EventLine {
   readonly app_version: string;
   readonly collected_at: string;
   readonly received_at: string;
+  /** When the period of the purpose ends; `null` if it has no end. */
+  readonly delete_on: string | null;
   readonly restricted: boolean;
   readonly unreadable?: true;
   readonly file?: string;
@@ -38,8 +42,9 @@ export interface EntryContext {
   readonly titleOf: (purpose: string) => string;
   /** Where the page shows a group with the same values, by a hash of the group. */
   readonly seen: Map<string, { readonly event: number; readonly anchor: string }>;
-  /** The path from the page to the folder of the export. */
-  readonly root: "" | "../";
+  /** The active objections and restrictions, which exclude events from analysis. */
+  readonly restrictions: readonly RestrictionLine[];
+  readonly root: Root;
 }
 
 const CATALOG_PROBES = new Map(CATALOG.map((probe) => [probe.id, probe]));
@@ -62,15 +67,28 @@ export const observedProbes = (event: unknown): readonly string[] =>
     status === "success" && CATALOG_PROBES.has(id) ? [id] : [],
   );
 
-/** The observed fields of high sensitivity, as `probe.field`. */
-export const sensitiveFields = (event: unknown): readonly string[] =>
-  observedProbes(event).flatMap((id) =>
-    Object.keys(dataOf(event, id)).flatMap((name) => (isSensitive(id, name) ? [`${id}.${name}`] : [])),
-  );
+export interface ObservedField {
+  readonly id: string;
+  readonly name: string;
+  readonly of: unknown;
+  readonly unit: Unit | undefined;
+}
 
-function isSensitive(id: string, name: string): boolean {
-  const fields = CATALOG_PROBES.get(id)?.fields ?? {};
-  return Object.hasOwn(fields, name) && fields[name]?.sensitivity === "high";
+/** The observed fields of high sensitivity. */
+export const sensitiveFields = (event: unknown): readonly ObservedField[] =>
+  observedProbes(event).flatMap((id) => {
+    const fields = CATALOG_PROBES.get(id)?.fields ?? {};
+    return Object.entries(dataOf(event, id)).flatMap(([name, of]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return field?.sensitivity === "high" ? [{ id, name, of, unit: field.unit }] : [];
+    });
+  });
+
+/** What a field says, for people; `undefined` if the catalog does not know it. @param name as `object.member` of a member */
+export function observationOf({ observations }: Texts, id: string, name: string): string | undefined {
+  const probes: Readonly<Record<string, Readonly<Record<string, string>>>> = observations;
+  const fields = Object.hasOwn(probes, id) ? probes[id] : undefined;
+  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function dataOf(event: unknown, probe: string): Json {
@@ -100,25 +118,27 @@ export function eventEntry(context: EntryContext, number: number, line: EventLin
   const content = isObject(exact)
     ? groups(context, number, line.platform, event)
     : markup`<p>${exact === undefined ? unreadable : notShown}</p>`;
-  const inside = markup`${attributes(context, line, event)}${content}`;
+  const inside = markup`${attributes(context, number, line, event)}${content}`;
   return markup`<details id="e${number}"><summary>${summary}</summary>${inside}</details>\n`;
 }
 
-function attributes({ texts, titleOf, root }: EntryContext, line: EventLine, event: Json): Html {
+function attributes(context: EntryContext, number: number, line: EventLine, event: Json): Html {
+  const { texts, titleOf, root } = context;
   const of = texts.events;
   const client = event["client_id"];
   const { file: name = "", bytes: count = 0 } = line;
   const file = markup`<a href="${root}${name}">${name}</a> (${fill(of.bytes, { count })})`;
   const collected = typeof event["collected_at"] === "string" ? event["collected_at"] : line.collected_at;
-  return facts([
+  const rows = facts([
     [of.received, time(texts, line.received_at)],
+    [of.deleteOn, line.delete_on === null ? texts.purposes.noEnd : date(texts, line.delete_on)],
     [of.collected, markup`${time(texts, line.collected_at)} ${code(texts, collected)}`],
     [of.occasion, shown(texts, line.action_type)],
     [of.purpose, markup`${shown(texts, titleOf(line.purpose))} ${code(texts, line.purpose)}`],
     [of.platform, shown(texts, line.platform)],
     [of.app, shown(texts, line.app_version)],
     [of.sdk, shown(texts, line.sdk_version)],
-    [of.restricted, value(texts, line.restricted)],
+    [of.restricted, restricted(context, line)],
     ...(typeof client === "string" ? [[of.client, code(texts, client)] as const] : []),
     [of.session, code(texts, line.session_id)],
     [of.action, code(texts, line.action_id)],
@@ -126,6 +146,20 @@ function attributes({ texts, titleOf, root }: EntryContext, line: EventLine, eve
     [of.eventId, code(texts, line.event_id)],
     ...(line.file === undefined ? [] : [[of.file, file] as const]),
   ]);
+  return markup`<div id="${anchorOf(number)}">${rows}</div>`;
+}
+
+/** Whether the event is excluded from analysis, and by what. */
+function restricted({ texts, restrictions, root }: EntryContext, line: EventLine): Html {
+  const { because } = texts.events;
+  if (!line.restricted) return value(texts, false);
+  const causes = restrictions
+    .filter(({ purpose }) => purpose === null || purpose === line.purpose)
+    .map((cause) => {
+      const what = fill(because, { what: articleOf(texts, cause), date: dateOf(texts, new Date(cause.placed_at)) });
+      return markup`<br><a href="${sectionHref(root, "requests")}">${what}</a>`;
+    });
+  return markup`${value(texts, true)}${causes}`;
 }
 
 function groups(context: EntryContext, number: number, platform: string, event: Json): Html {
@@ -219,11 +253,16 @@ function group({ texts, seen }: EntryContext, { id, name, number, anchor, platfo
   return markup`<details><summary>${summary}</summary>${inside}</details>\n`;
 }
 
-/** A row for each field; for each member of an object that the catalog describes. */
+/**
+ * A row for each field, in the order of the catalog, and then for each that it does not know; for each member of an
+ * object that the catalog describes.
+ */
 function rowsOf(data: Json, fields: Probe["fields"], prefix = "", parent?: string): readonly FieldRow[] {
-  return Object.entries(data).flatMap(([name, of]): readonly FieldRow[] => {
+  const known = Object.keys(fields).filter((name) => Object.hasOwn(data, name));
+  const unknown = Object.keys(data).filter((name) => !Object.hasOwn(fields, name));
+  return [...known, ...unknown].flatMap((name): readonly FieldRow[] => {
+    const [of, top] = [data[name], parent ?? name];
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const top = parent ?? name;
     if (field?.fields && isObject(of)) return rowsOf(of, field.fields, `${name}.`, top);
     return [{ name: prefix + name, of, field, top }];
   });
@@ -238,9 +277,10 @@ function fieldEntry(
   const why = probe && whyNotObserved(probe, top, field, event);
   const note = why && (why.why === "constant" ? texts.events.constant : fill(texts.events.notPerformed, why));
   // The catalog is in English.
-  const meaning = field ? markup`<span lang="en">${field.meaning}</span>` : texts.events.unknownField;
+  const says = observationOf(texts, probe?.id ?? "", name) ?? texts.events.unknownField;
+  const meaning = field ? markup` <small lang="en">${field.meaning}</small>` : "";
   const after = note ? markup`<br><i>${note}</i>` : "";
-  return markup`<dt>${meaning} ${code(texts, name)}<dd>${value(texts, of, field?.unit)}${after}\n`;
+  return markup`<dt>${says}${meaning} ${code(texts, name)}<dd>${value(texts, of, field?.unit)}${after}\n`;
 }
 
 function absent(texts: Texts, { fields }: Probe, data: Json, platform: string): Html | string {

@@ -18,8 +18,9 @@ describe("hostile values", () => {
   const TAGS = `<script>alert(1)</script><img src=x onerror=alert(1)>"'&</details></title>\n`;
   const HOSTILE = `${TAGS}\u202E\u2066\u0000\u001B[31m\u200B\uD800\u2028`;
   const LINKS = [
-    "#s\\d+",
+    "#[a-z]+",
     "#e\\d+-\\d+",
+    "(?:(?:\\.\\./)?(?:pages/)?(?:index|events-\\d+)\\.html)?#i\\d+",
     "(?:\\.\\./)?index\\.html",
     "(?:pages/)?\\w+-\\d+\\.html",
     "(?:\\.\\./)?events/[\\w-]+\\.json",
@@ -32,13 +33,16 @@ describe("hostile values", () => {
     'meta charset="utf-8"',
     'meta http-equiv="Content-Security-Policy" content="[^"<>]+"',
     'meta name="(?:viewport|referrer)" content="[\\w=-]+"',
-    "/?(?:html|head|title|style|body|h[1-3]|p|b|i|q|nav|ul|li|bdi|code|dl|dt|dd|table|thead|tbody|tr|th|details|summary)",
+    "/?(?:html|head|title|style|body|h[1-3]|p|b|i|q|nav|ul|li|bdi|code|dl|dt|dd|table|thead|tbody|tr|th|td|details|summary|div|small)",
     "br",
     "/(?:a|span|time)",
-    'h2 id="s\\d+"',
+    'h2 id="[a-z]+"',
+    'nav id="contents"',
+    'div id="i\\d+"',
+    'small lang="en"',
+    'a class="up" href="#contents"',
     'dl class="facts"',
     'p class="note"(?: id="e\\d+-\\d+")?',
-    'span lang="en"',
     'details id="e\\d+"',
     'td data-label="[\\w ]+"',
     'time datetime="[\\d:.TZ-]+"',
@@ -66,7 +70,9 @@ describe("hostile values", () => {
     const at = { at: MANIFEST.exported_at, received_at: HOSTILE, exported_at: HOSTILE, placed_at: HOSTILE };
     const texts = { operation: HOSTILE, outcome: HOSTILE, reason: HOSTILE, recipient: HOSTILE, kind: HOSTILE };
     const others = { purpose: HOSTILE, expires_on: HOSTILE, due_at: HOSTILE, ground: HOSTILE, event_id: HOSTILE };
-    const line = { ...at, ...texts, ...others, article: HOSTILE, lifted_at: HOSTILE, occurrences: 2, rows: 1 };
+    const more = { via: HOSTILE, roles: [HOSTILE], identity: HOSTILE, request_id: "r", features: [HOSTILE] };
+    const times = { lifted_at: null, closed_at: HOSTILE, delete_on: HOSTILE };
+    const line = { ...at, ...texts, ...others, ...more, ...times, article: HOSTILE, occurrences: 2, rows: 1 };
     const feature = {
       ...line,
       feature: HOSTILE,
@@ -102,11 +108,13 @@ describe("hostile values", () => {
       ...["exports", "requests", "restrictions", "accesses"].map((name) => lines(`${name}.ndjson`, line)),
       lines("features.ndjson", feature),
     ];
-    const written = await write(parts, { manifest: { ...MANIFEST, account: HOSTILE } });
+    const written = await write(parts, { manifest: { ...MANIFEST, account: HOSTILE, request_id: "r" } });
+    const { warning, body } = TEXTS.en.letter;
+    const lettered = warning.length + body.length;
     expectHarmless(written);
     expect(written.index).toContain("&lt;script&gt;alert(1)");
     expect(written.index).toContain("\\u202e");
-    expect(written.files.get("letter.txt")?.split("\n")).toHaveLength(TEXTS.en.letter.length);
+    expect(written.files.get("letter.txt")?.split("\n")).toHaveLength(lettered);
   });
 
   it("that are names of Object's prototype are no words of a vocabulary", async () => {
@@ -115,7 +123,8 @@ describe("hostile values", () => {
       fonts: { status: "skipped", reason: "constructor" },
       valueOf: success({}),
     });
-    const access = { at: MANIFEST.exported_at, operation: "constructor", outcome: "toString", occurrences: 1 };
+    const who = { via: "valueOf", roles: ["constructor"] };
+    const access = { ...who, at: MANIFEST.exported_at, operation: "constructor", outcome: "toString", occurrences: 1 };
     const { index } = await write([
       ...eventParts(1, event),
       lines("accesses.ndjson", { ...access, event_id: null, reason: null }),

@@ -1,11 +1,12 @@
 /** The overview: what a person asks first, and the first page of each list. */
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { AccountExport } from "@device-risk-signals/admin-api";
+import type { StoredManifest } from "../account-export.ts";
 import { type Html, markup } from "../../../base/messages/html.ts";
 import { describe } from "./event-entry.ts";
 import { facts, row, table } from "./page.ts";
 import type { Section } from "./section.ts";
-import { labelsOf, outcomeOf, type TableName } from "./table-rows.ts";
+import type { SensitiveValues } from "./sensitive-values.ts";
+import { labelsOf, outcomeOf, type PeriodLine, periodRow, type TableName } from "./table-rows.ts";
 import type { Texts } from "./texts/en.ts";
 import { fill } from "./texts/texts.ts";
 import { code, fillMarkup, period, shown, time } from "./words.ts";
@@ -42,16 +43,19 @@ export class Tally {
 /** What is known of the account when all lines have been read. */
 export interface Collected {
   readonly purposes: ReadonlyMap<string, PurposeLine>;
+  readonly periods: readonly PeriodLine[];
   readonly sections: Readonly<Record<SectionName, Section>>;
   readonly eventsOf: Tally;
   readonly valuesOf: Tally;
   readonly occasions: Tally;
   readonly devices: Tally;
   readonly groups: Tally;
-  /** Fields of high sensitivity, as `probe.field`. */
-  readonly sensitive: Tally;
+  readonly sensitive: SensitiveValues;
   /** Events that the app sent, by the result. */
   readonly receipts: Tally;
+  readonly recipients: Tally;
+  /** Readable events that do not say what the device is. */
+  readonly undescribed: number;
   readonly unreadable: number;
   readonly newest: string | undefined;
   readonly oldest: string | undefined;
@@ -62,31 +66,32 @@ export type SectionName = "events" | TableName;
 export const withTable = (texts: Texts, name: SectionName, content: Html): Html =>
   name === "events" ? content : table(labelsOf(texts, name), content);
 
-export function overview(texts: Texts, manifest: AccountExport, of: Collected): Html {
-  const { purposes, recipients, rights, groups, events, states, features, accesses, requests, restrictions, files } =
-    texts;
-  const parts: readonly (readonly [heading: string, content: Html])[] = [
-    [texts.summary.heading, summary(texts, manifest, of)],
-    [purposes.heading, purposesTable(texts, of)],
-    [recipients.heading, list(texts, of, "recipients")],
-    [rights.heading, rightsList(texts)],
-    [groups.heading, groupsTable(texts, of)],
-    [states.heading, statesList(texts)],
-    [events.heading, list(texts, of, "events")],
-    [features.heading, list(texts, of, "features")],
-    [accesses.heading, markup`${list(texts, of, "accesses")}${receipts(texts, of)}`],
-    [requests.heading, list(texts, of, "requests")],
-    [restrictions.heading, list(texts, of, "restrictions")],
-    [files.heading, filesTable(texts, manifest)],
+export function overview(texts: Texts, manifest: StoredManifest, of: Collected): Html {
+  const { purposes, recipients, rights, groups, events, states, features, accesses, requests, files } = texts;
+  const parts: readonly (readonly [id: string, heading: string, content: Html])[] = [
+    ["summary", texts.summary.heading, summary(texts, manifest, of)],
+    ["purposes", purposes.heading, markup`${purposesTable(texts, of)}${periodsTable(texts, of)}`],
+    ["recipients", recipients.heading, list(texts, of, "recipients")],
+    ["rights", rights.heading, rightsList(texts)],
+    ["requests", requests.heading, list(texts, of, "requests")],
+    ["groups", groups.heading, markup`${groupsTable(texts, of)}${of.sensitive.table()}`],
+    ["words", states.heading, statesList(texts)],
+    ["events", events.heading, list(texts, of, "events")],
+    ["features", features.heading, list(texts, of, "features")],
+    ["accesses", accesses.heading, markup`${list(texts, of, "accesses")}${receipts(texts, of)}`],
+    ["files", files.heading, filesTable(texts, manifest)],
   ];
-  const { title, intro, times, meanings, contents } = texts;
+  const { title, intro, times, meanings, contents, up } = texts;
   const before = [intro, times, meanings].filter((text) => text !== "").map((text) => markup`<p>${text}</p>`);
-  const links = parts.map(([heading], index) => markup`<li><a href="#s${index}">${heading}</a>`);
-  const sections = parts.map(([heading, content], index) => markup`<h2 id="s${index}">${heading}</h2>${content}\n`);
-  return markup`<h1>${title}</h1>${before}<nav><b>${contents}</b><ul>${links}</ul></nav>\n${sections}`;
+  const links = parts.map(([id, heading]) => markup`<li><a href="#${id}">${heading}</a>`);
+  const sections = parts.map(
+    ([id, heading, content]) =>
+      markup`<h2 id="${id}">${heading} <a class="up" href="#contents">${up}</a></h2>${content}\n`,
+  );
+  return markup`<h1>${title}</h1>${before}<nav id="contents"><b>${contents}</b><ul>${links}</ul></nav>\n${sections}`;
 }
 
-function summary(texts: Texts, { account, export_id, exported_at, refused }: AccountExport, of: Collected): Html {
+function summary(texts: Texts, { account, export_id, exported_at, refused }: StoredManifest, of: Collected): Html {
   const { summary: words } = texts;
   const { events, recipients, accesses } = of.sections;
   return markup`${facts([
@@ -96,7 +101,7 @@ function summary(texts: Texts, { account, export_id, exported_at, refused }: Acc
     ...(of.oldest === undefined ? [] : [[words.first, time(texts, of.oldest)] as const]),
     ...(of.newest === undefined ? [] : [[words.last, time(texts, of.newest)] as const]),
     [words.occasions, tally(texts, of.occasions)],
-    [words.devices, tally(texts, of.devices)],
+    [words.devices, tally(texts, of.devices, of.undescribed)],
     ...(of.unreadable > 0 ? [[words.unreadable, of.unreadable] as const] : []),
     [words.handedOut, recipients.count],
     [words.accesses, accesses.count],
@@ -104,28 +109,51 @@ function summary(texts: Texts, { account, export_id, exported_at, refused }: Acc
   ])}<p>${words.eventIs} ${words.verdict}</p>${refused ? markup`<p>${texts.refused}</p>` : ""}`;
 }
 
-function tally(texts: Texts, { counts, isFull }: Tally): Html {
+/** @param unnamed the number of events that none of the texts counts. */
+function tally(texts: Texts, { counts, isFull }: Tally, unnamed = 0): Html {
   if (counts.size === 0) return markup`${texts.summary.none}`;
+  const { others, notStated } = texts.summary;
   const items = [...counts].map(([text, count]) => markup`<li>${shown(texts, text)}: ${count}`);
-  return markup`<ul>${items}${isFull ? markup`<li>${texts.summary.others}` : ""}</ul>`;
+  const rest = unnamed > 0 ? markup`<li>${notStated}: ${unnamed}` : "";
+  return markup`<ul>${items}${isFull ? markup`<li>${others}` : ""}${rest}</ul>`;
 }
 
-function purposesTable(texts: Texts, { purposes, eventsOf, valuesOf }: Collected): Html {
-  const { intro, name, basis, owner, raw, derived, events, retired, none, holds } = texts.purposes;
-  const own = [...purposes.values()].filter(({ purpose: id }) => eventsOf.counts.has(id) || valuesOf.counts.has(id));
+/** The purposes for which something of the account is stored. */
+export const ownPurposes = ({ purposes, eventsOf, valuesOf }: Collected): readonly PurposeLine[] =>
+  [...purposes.values()].filter(({ purpose: id }) => eventsOf.counts.has(id) || valuesOf.counts.has(id));
+
+function purposesTable(texts: Texts, of: Collected): Html {
+  const { intro, name, basis, bases, owner, raw, derived, events, retired, none, holds } = texts.purposes;
+  const own = ownPurposes(of);
   if (own.length === 0) return markup`<p>${none}</p>`;
   const each = own.map((purpose) => {
     const end = purpose.retired_at === null ? "" : markup`<br>${retired}`;
     return markup`<h3>${shown(texts, purpose.title)}</h3>${facts([
       [basis, shown(texts, purpose.legal_basis ?? "")],
       [owner, shown(texts, purpose.owner ?? "")],
-      [raw, period(texts, purpose.raw_retention)],
-      [derived, period(texts, purpose.derived_retention)],
-      [events, eventsOf.counts.get(purpose.purpose) ?? 0],
+      [raw, keptFor(texts, purpose.raw_retention)],
+      [derived, keptFor(texts, purpose.derived_retention)],
+      [events, of.eventsOf.counts.get(purpose.purpose) ?? 0],
       [name, markup`${code(texts, purpose.purpose)}${end}`],
     ])}`;
   });
-  return markup`<p>${intro}</p>${each}<p>${holds}</p>`;
+  return markup`<p>${intro}</p>${each}<p>${holds}</p><h3>${bases.heading}</h3>${facts(bases.list)}<p>${bases.asked}</p>`;
+}
+
+/** How long something is kept, in words. */
+export const keptFor = (texts: Texts, duration: string | null): string => {
+  const { noEnd, afterReceipt } = texts.purposes;
+  return duration === null ? noEnd : fill(afterReceipt, { period: period(texts, duration) });
+};
+
+function periodsTable(texts: Texts, { periods }: Collected): Html | string {
+  if (periods.length === 0) return "";
+  const { heading, record, end } = texts.periods;
+  const labels = [record, end];
+  return markup`<h3>${heading}</h3>${table(
+    labels,
+    periods.map((line) => periodRow(texts, labels, line)),
+  )}`;
 }
 
 function rightsList(texts: Texts): Html {
@@ -143,22 +171,6 @@ function groupsTable(texts: Texts, collected: Collected): Html {
     const [title, about] = describe(texts, id);
     return row(labels, [markup`<b>${title}</b> ${code(texts, id)}`, about, count]);
   });
-  return markup`<p>${intro}</p>${table(labels, rows)}${sensitiveFieldsTable(texts, collected)}`;
-}
-
-function sensitiveFieldsTable(texts: Texts, { sensitive, sections }: Collected): Html {
-  const { sensitive: intro, noneSensitive, field: observation, events, of } = texts.groups;
-  if (sensitive.counts.size === 0) return markup`<p>${noneSensitive}</p>`;
-  const labels = [observation, events];
-  const total = sections.events.count;
-  const rows = CATALOG.flatMap(({ id, fields }) =>
-    Object.entries(fields).flatMap(([name, { meaning }]) => {
-      const count = sensitive.counts.get(`${id}.${name}`);
-      if (count === undefined) return [];
-      const what = markup`<span lang="en">${meaning}</span> ${code(texts, name)}`;
-      return [row(labels, [what, fill(of, { count, total })])];
-    }),
-  );
   return markup`<p>${intro}</p>${table(labels, rows)}`;
 }
 
@@ -167,7 +179,7 @@ function statesList({ states }: Texts): Html {
 }
 
 function list(texts: Texts, { sections }: Collected, name: SectionName): Html {
-  const { none, intro = "" }: { readonly none: string; readonly intro?: string } = texts[name];
+  const { none, intro } = texts[name];
   const { count, first, pages } = sections[name];
   if (count === 0) return markup`<p>${none}</p>`;
   const links = pages.map(({ file, number, entries, from, to }) => {
@@ -175,7 +187,7 @@ function list(texts: Texts, { sections }: Collected, name: SectionName): Html {
     return markup`<li><a href="${file}">${fillMarkup(texts.pages.part, { number, count: entries, ...span })}</a>`;
   });
   const more = links.length > 0 ? markup`<p><b>${texts.pages.more}</b></p><ul>${links}</ul>` : "";
-  return markup`${intro ? markup`<p>${intro}</p>` : ""}${withTable(texts, name, first)}${more}`;
+  return markup`<p>${intro}</p>${withTable(texts, name, first)}${more}`;
 }
 
 function receipts(texts: Texts, { receipts: of }: Collected): Html | string {
@@ -184,7 +196,7 @@ function receipts(texts: Texts, { receipts: of }: Collected): Html | string {
   return markup`<p>${texts.accesses.receipts}</p><ul>${items}</ul>`;
 }
 
-function filesTable(texts: Texts, { files: all }: AccountExport): Html {
+function filesTable(texts: Texts, { files: all }: StoredManifest): Html {
   const { intro, name, about, rows, list: known, events, manifest } = texts.files;
   const labels = [name, about, rows];
   const words: Readonly<Record<string, string>> = known;

@@ -26,15 +26,20 @@ dl{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);margin:.5rem 0
 dl.facts{grid-template-columns:minmax(0,2fr) minmax(0,3fr)}
 dt,dd{margin:0;padding:.375rem .75rem .375rem 0;border-top:1px solid var(--line)}
 dt code{display:block}
+small{font-size:.8125em;color:var(--soft)}
+h2 .up{float:right;font-size:.875rem;font-weight:400}
+[id]{scroll-margin-top:4rem}
 .note{color:var(--soft);font-size:.875rem}
 @media(max-width:40rem){
 dl,dl.facts{display:block}dd{border:0;padding:0 0 .5rem .75rem;font-weight:500}dt{padding-bottom:0}
-table,tbody,tr,td{display:block}thead{display:none}tr{border-bottom:1px solid var(--line);padding:.375rem 0}td{border:0;padding:0}
+table,tbody,tr,td{display:block}thead{display:none}tr{border-bottom:1px solid var(--line);padding:.375rem 0}td{border:0;padding:0}td:not([data-label]){display:none}
 td::before{content:attr(data-label);display:block;color:var(--soft);font-size:.8125rem}
 }
 @media print{
 :root{--line:#999;--soft:#444;--back:#fff;--raised:#fff;--text:#000;--link:#000}
-body{font-size:10pt;max-width:none;padding:0}h2,summary,dt{break-after:avoid}tr,dt,dd{break-inside:avoid}
+body{font-size:10pt;max-width:none;padding:0}h2,summary,dt{break-after:avoid}tr,dt,dd{break-inside:avoid}nav,.up{display:none}
+details{break-inside:auto}
+details::details-content{content-visibility:visible;block-size:auto}
 }
 `;
 
@@ -59,9 +64,11 @@ ${body}
 </html>
 `.text;
 
-/** A row of a table. The label of its column is with each cell, because a narrow page shows no heads. */
+/** A row of a table. A narrow page shows no heads: the label of its column is with each cell that has content. */
 export const row = (labels: readonly string[], cells: readonly (Html | string | number)[]): Html =>
-  markup`<tr>${cells.map((cell, index) => markup`<td data-label="${labels[index] ?? ""}">${cell}`)}\n`;
+  markup`<tr>${cells.map((cell, index) => (isEmpty(cell) ? markup`<td>` : markup`<td data-label="${labels[index] ?? ""}">${cell}`))}\n`;
+
+const isEmpty = (cell: Html | string | number): boolean => (cell instanceof Html ? cell.text : cell) === "";
 
 export const table = (labels: readonly string[], rows: Html | readonly Html[]): Html =>
   markup`<table><thead><tr>${labels.map((label) => markup`<th>${label}`)}<tbody>\n${rows}</table>`;

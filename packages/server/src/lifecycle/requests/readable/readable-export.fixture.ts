@@ -1,5 +1,6 @@
 /** Exports of an account, without a database. */
-import type { AccountExport, ExportLanguage, ExportPart } from "@device-risk-signals/admin-api";
+import type { AccountExport, ExportLanguage } from "@device-risk-signals/admin-api";
+import type { StoredPart } from "../account-export.ts";
 import { withPages } from "./readable-export.ts";
 import { PAGE_LIMITS, type PageLimits } from "./section.ts";
 
@@ -9,6 +10,7 @@ export const MANIFEST = {
   export_id: "export-1",
   account: "customer-1",
   exported_at: "2026-11-29T02:00:00.000Z",
+  request_id: null as string | null,
   refused: false,
   files: [] as AccountExport["files"],
 };
@@ -24,14 +26,14 @@ export const PURPOSE = {
 export const idOf = (number: number): string => `019a0000-0000-7000-8000-${String(number).padStart(12, "0")}`;
 
 /** The parts of an event that was received some minutes before the export. */
-export function eventParts(number: number, exact: unknown, attributes: Line = {}): readonly ExportPart[] {
+export function eventParts(number: number, exact: unknown, attributes: Line = {}): readonly StoredPart[] {
   const at = new Date(Date.parse(MANIFEST.exported_at) - number * 60_000).toISOString();
   const bytes = Buffer.from(typeof exact === "string" ? exact : JSON.stringify(exact));
   const [id, file] = [idOf(number), `events/${idOf(number)}.json`];
   const ids = { event_id: id, idempotency_key: `key-${number}`, action_id: "act_1", session_id: "s" };
   const versions = { sdk_version: "0.1.0", app_version: "7.1.0", platform: "android" };
   const kind = { purpose: "payments", action_type: "payment", restricted: false };
-  const times = { collected_at: at, received_at: at };
+  const times = { collected_at: at, received_at: at, delete_on: "2027-02-27T02:00:00.000Z" };
   const line = { ...ids, ...versions, ...kind, ...times, file, bytes: bytes.length, ...attributes };
   return [{ file, base64: bytes.toString("base64") }, lines("events.ndjson", line)];
 }
@@ -43,7 +45,7 @@ export const eventOf = (probes: object, members: object = {}) => ({
   ...members,
 });
 export const success = (data: object) => ({ status: "success", data });
-export const lines = (file: string, ...of: readonly Line[]): ExportPart => ({
+export const lines = (file: string, ...of: readonly Line[]): StoredPart => ({
   file,
   text: of.map((line) => `${JSON.stringify(line)}\n`).join(""),
 });
@@ -56,14 +58,14 @@ export interface Written {
 
 /** @returns the files that are for the person. */
 export async function write(
-  parts: readonly ExportPart[],
+  parts: readonly StoredPart[],
   {
     language = "en",
     limits = PAGE_LIMITS,
     manifest = MANIFEST,
   }: { language?: ExportLanguage; limits?: PageLimits; manifest?: typeof MANIFEST } = {},
 ): Promise<Written> {
-  const source = (async function* (): AsyncGenerator<ExportPart> {
+  const source = (async function* (): AsyncGenerator<StoredPart> {
     yield lines("purposes.ndjson", PURPOSE);
     yield* parts;
     yield { manifest };

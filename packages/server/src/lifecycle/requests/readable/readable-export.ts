@@ -2,23 +2,20 @@
 import { createHash } from "node:crypto";
 import type { AccountExport, ExportLanguage, ExportPart } from "@device-risk-signals/admin-api";
 import { type Html, markup } from "../../../base/messages/html.ts";
-import {
-  deviceOf,
-  type EntryContext,
-  eventEntry,
-  type EventLine,
-  observedProbes,
-  sensitiveFields,
-} from "./event-entry.ts";
-import { letter } from "./letter.ts";
-import { overview, type PurposeLine, type SectionName, Tally, withTable } from "./overview.ts";
+import type { StoredManifest, StoredPart } from "../account-export.ts";
+import { deviceOf, type EntryContext, eventEntry, type EventLine, observedProbes } from "./event-entry.ts";
+import { letter, requestOf } from "./letter.ts";
+import { Links, type Place, type Root } from "./links.ts";
+import { type Collected, overview, type PurposeLine, type SectionName, Tally, withTable } from "./overview.ts";
 import { page } from "./page.ts";
+import { SensitiveValues } from "./sensitive-values.ts";
 import { type PageFacts, PAGE_LIMITS, type PageLimits, Section, type WrittenPage } from "./section.ts";
 import {
   type AccessLine,
   accessRow,
   type FeatureLine,
   featureRow,
+  type PeriodLine,
   type RecipientLine,
   recipientRow,
   type RequestLine,
@@ -35,7 +32,7 @@ import { fill, TEXTS } from "./texts/texts.ts";
  * the number of events.
  */
 export async function* withPages(
-  parts: AsyncIterable<ExportPart>,
+  parts: AsyncIterable<StoredPart>,
   language: ExportLanguage,
   limits: PageLimits = PAGE_LIMITS,
 ): AsyncGenerator<ExportPart> {
@@ -52,8 +49,9 @@ export async function* withPages(
   for await (const part of parts) {
     if ("manifest" in part) {
       yield* write(pages.end());
-      yield* write(pages.overview(part.manifest));
-      yield { manifest: { ...part.manifest, files: [...part.manifest.files, ...files] } };
+      const { letter_gaps, written } = pages.overview(part.manifest);
+      yield* write(written);
+      yield { manifest: { ...part.manifest, letter_gaps, files: [...part.manifest.files, ...files] } };
       return;
     }
     yield part;
@@ -88,10 +86,17 @@ class Pages {
     occasions: new Tally(MAX_SUMMARISED),
     devices: new Tally(MAX_SUMMARISED),
     groups: new Tally(),
-    sensitive: new Tally(),
     receipts: new Tally(),
+    recipients: new Tally(MAX_SUMMARISED),
   };
+  readonly #links = new Links();
+  readonly #sensitive: SensitiveValues;
+  readonly #periods: PeriodLine[] = [];
+  readonly #requests: RequestLine[] = [];
+  readonly #restrictions: RestrictionLine[] = [];
+  readonly #exports: RecipientLine[] = [];
   #context: EntryContext;
+  #undescribed = 0;
   #unreadable = 0;
   #newest: string | undefined;
   #oldest: string | undefined;
@@ -99,6 +104,7 @@ class Pages {
   constructor(language: ExportLanguage, limits: PageLimits) {
     this.#language = language;
     this.#texts = TEXTS[language];
+    this.#sensitive = new SensitiveValues(this.#texts);
     this.#context = this.#newContext("");
     const section = (name: SectionName): Section =>
       new Section(name, (facts, content) => this.#pageOf(name, facts, content), limits);
@@ -108,7 +114,6 @@ class Pages {
       features: section("features"),
       accesses: section("accesses"),
       requests: section("requests"),
-      restrictions: section("restrictions"),
     };
   }
 
@@ -120,25 +125,23 @@ class Pages {
   read(file: string, line: unknown, exact: ExactEvent | undefined): readonly WrittenPage[] {
     switch (file) {
       case "purposes.ndjson":
-        return this.#readPurpose(line as PurposeLine);
+        this.#purposes.set((line as PurposeLine).purpose, line as PurposeLine);
+        return [];
+      case "periods.ndjson":
+        this.#periods.push(line as PeriodLine);
+        return [];
+      case "requests.ndjson":
+        return this.#readRequest(line as RequestLine);
+      case "restrictions.ndjson":
+        return this.#readRestriction(line as RestrictionLine);
+      case "exports.ndjson":
+        return this.#readRecipient(line as RecipientLine);
       case "events.ndjson":
         return this.#readEvent(line as EventLine, exact);
       case "features.ndjson":
         return this.#readFeature(line as FeatureLine);
       case "accesses.ndjson":
         return this.#readAccess(line as AccessLine);
-      case "exports.ndjson":
-        return this.#add("recipients", (line as RecipientLine).exported_at, () =>
-          recipientRow(this.#texts, line as RecipientLine),
-        );
-      case "requests.ndjson":
-        return this.#add("requests", (line as RequestLine).received_at, () =>
-          requestRow(this.#texts, line as RequestLine),
-        );
-      case "restrictions.ndjson":
-        return this.#add("restrictions", (line as RestrictionLine).placed_at, () =>
-          restrictionRow(this.#texts, line as RestrictionLine),
-        );
       default:
         return [];
     }
@@ -149,43 +152,66 @@ class Pages {
     return Object.values(this.#sections).flatMap((section) => section.endPage(true));
   }
 
-  /** The overview and the letter. */
-  overview(manifest: AccountExport): readonly WrittenPage[] {
-    const body = overview(this.#texts, manifest, {
+  /** The overview and the letter, and how many parts of the letter are to be completed. */
+  overview(manifest: StoredManifest): { readonly letter_gaps: number; readonly written: readonly WrittenPage[] } {
+    const of: Collected = {
       ...this.#tallies,
       sections: this.#sections,
       purposes: this.#purposes,
+      periods: this.#periods,
+      sensitive: this.#sensitive,
+      undescribed: this.#undescribed,
       unreadable: this.#unreadable,
       newest: this.#newest,
       oldest: this.#oldest,
+    };
+    const { text, gaps } = letter(this.#texts, manifest, {
+      ...of,
+      request: requestOf(manifest, this.#requests),
+      restrictions: this.#restrictions,
     });
-    return [
-      { file: "index.html", text: page(this.#language, this.#texts.title, body), rows: 0 },
-      { file: "letter.txt", text: letter(this.#texts, manifest, this.#sections.events.count), rows: 0 },
+    const index = page(this.#language, this.#texts.title, overview(this.#texts, manifest, of));
+    const written = [
+      { file: "index.html", text: index, rows: 0 },
+      { file: "letter.txt", text, rows: 0 },
     ];
+    return { letter_gaps: gaps, written };
   }
 
-  #newContext(root: EntryContext["root"]): EntryContext {
-    const titleOf = (purpose: string): string => this.#purposes.get(purpose)?.title ?? "";
-    return { texts: this.#texts, titleOf, seen: new Map(), root };
+  readonly #titleOf = (purpose: string): string => this.#purposes.get(purpose)?.title ?? "";
+
+  #newContext(root: Root): EntryContext {
+    return { texts: this.#texts, titleOf: this.#titleOf, seen: new Map(), restrictions: this.#restrictions, root };
   }
 
-  #add(name: SectionName, at: string, entryOf: () => Html): readonly WrittenPage[] {
+  /** @param entryOf makes the entry, for the page that it is added to. */
+  #add(name: SectionName, at: string, entryOf: (root: Root, place: Place) => Html): readonly WrittenPage[] {
     const section = this.#sections[name];
     const written = section.isFull ? section.endPage(false) : [];
     if (section.isEmpty && section.count > 0 && name === "events") this.#context = this.#newContext("../");
-    section.add(entryOf(), at);
+    section.add(entryOf(section.page === 1 ? "" : "../", { number: section.count + 1, page: section.page }), at);
     return written;
   }
 
-  #readPurpose(line: PurposeLine): readonly WrittenPage[] {
-    this.#purposes.set(line.purpose, line);
-    return [];
+  #readRequest(line: RequestLine): readonly WrittenPage[] {
+    this.#requests.push(line);
+    return this.#add("requests", line.received_at, () => requestRow(this.#texts, line));
+  }
+
+  #readRestriction(line: RestrictionLine): readonly WrittenPage[] {
+    if (line.lifted_at === null && line.erased !== true) this.#restrictions.push(line);
+    return this.#add("requests", line.placed_at, () => restrictionRow(this.#texts, line, this.#titleOf));
+  }
+
+  #readRecipient(line: RecipientLine): readonly WrittenPage[] {
+    this.#exports.push(line);
+    this.#tallies.recipients.add(line.recipient);
+    return this.#add("recipients", line.exported_at, () => recipientRow(this.#texts, line));
   }
 
   #readEvent(line: EventLine, exact: ExactEvent | undefined): readonly WrittenPage[] {
     const event = exact?.file === line.file && exact ? (JSON.parse(exact.bytes.toString()) as unknown) : undefined;
-    const { eventsOf, occasions, devices, groups, sensitive } = this.#tallies;
+    const { eventsOf, occasions, devices, groups } = this.#tallies;
     this.#newest ??= line.received_at;
     this.#oldest = line.received_at;
     eventsOf.add(line.purpose);
@@ -193,23 +219,34 @@ class Pages {
     if (event === undefined) this.#unreadable++;
     else {
       const device = deviceOf(event);
-      if (device !== "") devices.add(device);
+      if (device === "") this.#undescribed++;
+      else devices.add(device);
       for (const id of observedProbes(event)) groups.add(id);
-      for (const field of sensitiveFields(event)) sensitive.add(field);
     }
-    return this.#add("events", line.received_at, () =>
-      eventEntry(this.#context, this.#sections.events.count + 1, line, event),
-    );
+    return this.#add("events", line.received_at, (_, place) => {
+      this.#links.add(line.event_id, place);
+      this.#sensitive.add(event, line.received_at, place);
+      return eventEntry(this.#context, place.number, line, event);
+    });
   }
 
   #readFeature(line: FeatureLine): readonly WrittenPage[] {
     this.#tallies.valuesOf.add(line.purpose);
-    return this.#add("features", line.received_at, () => featureRow(this.#texts, line));
+    const { feature = "", extracted_at = "" } = line;
+    const recipients = this.#exports.filter(
+      ({ purpose, features, exported_at }) =>
+        purpose === line.purpose && features?.includes(feature) && exported_at >= extracted_at,
+    );
+    return this.#add("features", line.received_at, (root) =>
+      featureRow(this.#texts, line, { links: this.#links, root, recipients }),
+    );
   }
 
   /** What the app sent is counted; what people and programs did is listed. */
   #readAccess(line: AccessLine): readonly WrittenPage[] {
-    if (line.operation !== "event.create") return this.#add("accesses", line.at, () => accessRow(this.#texts, line));
+    if (line.operation !== "event.create") {
+      return this.#add("accesses", line.at, (root) => accessRow(this.#texts, line, { links: this.#links, root }));
+    }
     this.#tallies.receipts.add(line.outcome, line.occurrences);
     return [];
   }

@@ -59,6 +59,11 @@ export class Section {
     return this.#entries.length === 0;
   }
 
+  /** The number of the page that entries are added to. */
+  get page(): number {
+    return this.#number;
+  }
+
   get isFull(): boolean {
     return this.#entries.length >= this.#limits.entries || this.#length >= this.#limits.length;
   }

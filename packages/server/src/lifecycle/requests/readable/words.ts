@@ -15,6 +15,7 @@ const MAX_ITEMS = 40;
  * and format characters are shown as escapes.
  */
 export function shown(texts: Texts, text: string): Html {
+  if (text === "") return markup``;
   const isCut = text.length > MAX_TEXT;
   // The cut does not divide a surrogate pair.
   const part = isCut ? text.slice(0, MAX_TEXT).replace(/[\uD800-\uDBFF]$/, "") : text;
@@ -52,18 +53,15 @@ export function dateOf(texts: Texts, at: Date): string {
 
 type PeriodUnit = keyof Texts["purposes"]["units"];
 
-/** An ISO 8601 duration, such as `P1Y6M`. */
-export function period(texts: Texts, duration: string | null): Html {
-  const { noEnd, afterReceipt, units } = texts.purposes;
-  if (duration === null) return markup`${noEnd}`;
+/** The words of an ISO 8601 duration, such as `P1Y6M`. */
+export function period({ purposes: { units } }: Texts, duration: string): string {
   const [days = "", clock = ""] = duration.replace("P", "").split("T");
   const words = ([part, prefix]: readonly [string, string]): readonly string[] =>
     Array.from(part.matchAll(/(\d+)([A-Z])/g), ([, count, unit]) => {
       const [one, many] = units[`${prefix}${unit}` as PeriodUnit];
       return `${count} ${count === "1" ? one : many}`;
     });
-  const parts = [words([days, ""]), words([clock, "T"])].flat();
-  return markup`${fill(afterReceipt, { period: parts.join(" ") })} <code>${duration}</code>`;
+  return [words([days, ""]), words([clock, "T"])].flat().join(" ");
 }
 
 /** A value of JSON, with its unit. */
@@ -93,21 +91,28 @@ const SPANS = [
   [60_000, "min"],
 ] as const;
 
+/** As many digits as a number of 32 bits has: 0.47 was stored as 0.4699999988079071. The file has the exact number. */
+const DIGITS = 7;
+
+const rounded = (texts: Texts, number: number): string =>
+  (Number.isInteger(number) ? `${number}` : `${Number(number.toPrecision(DIGITS))}`).replace(".", texts.decimal);
+
 function quantity(texts: Texts, number: number, unit: Unit = "none"): Html {
   const name = texts.values.units[unit];
-  const raw = name === "" ? `${number}` : `${number} ${name}`;
+  const digits = rounded(texts, number);
+  const raw = name === "" ? digits : `${digits} ${name}`;
   const words = inWords(texts, number, unit);
   return words === undefined ? markup`${raw}` : markup`${words} <code>${raw}</code>`;
 }
 
 function inWords(texts: Texts, number: number, unit: Unit): Html | string | undefined {
   if (unit === "epoch ms" && number > 0 && number <= MAX_TIME_MS) return time(texts, new Date(number).toISOString());
-  const rounded = (scale: number): string => (number / scale).toFixed(1).replace(".", texts.decimal);
+  const inUnit = (scale: number): string => (number / scale).toFixed(1).replace(".", texts.decimal);
   if (unit === "bytes") {
     const [scale, name] = BYTE_UNITS.find(([scale]) => number >= scale) ?? [];
-    return scale && `${rounded(scale)} ${name}`;
+    return scale && `${inUnit(scale)} ${name}`;
   }
   if (unit !== "ms") return undefined;
   const [scale, name] = SPANS.find(([scale]) => number >= 2 * scale) ?? [];
-  return scale && name && `${rounded(scale)} ${texts.values.spans[name]}`;
+  return scale && name && `${inUnit(scale)} ${texts.values.spans[name]}`;
 }

@@ -1,4 +1,5 @@
 import type { Texts } from "./en.ts";
+import { OBSERVATIONS_DE } from "./observations-de.ts";
 
 /** The texts of the pages and of the letter, in German. */
 export const DE: Texts = {
@@ -6,7 +7,7 @@ export const DE: Texts = {
   intro:
     "Sie haben gefragt, welche Daten wir über Sie speichern. Diese Seite und die Dateien daneben sind unsere Antwort. „Wir“ ist das Unternehmen, das sie Ihnen geschickt hat; das Anschreiben nennt es. Die Seite braucht kein Internet und lädt nichts daraus.",
   meanings:
-    "Die Bedeutung der einzelnen Felder ist bisher nur auf Englisch beschrieben. Zwecke, Gründe und Werte stehen so da, wie sie geschrieben wurden.",
+    "Die grauen technischen Beschreibungen sind auf Englisch. Zwecke, Gründe und Werte stehen so da, wie sie geschrieben wurden.",
   times:
     "Alle Zeiten sind in UTC, der gemeinsamen Zeit der Welt. Die Uhren in Mitteleuropa gehen im Winter eine Stunde und im Sommer zwei Stunden vor.",
   refused: "Nach einer Löschung nehmen wir keine neuen Ereignisse Ihres Kontos an.",
@@ -29,6 +30,7 @@ export const DE: Texts = {
   decimal: ",",
 
   contents: "Auf dieser Seite",
+  up: "zum Inhalt",
   summary: {
     heading: "Kurz gefasst",
     account: "Ihr Konto",
@@ -46,6 +48,7 @@ export const DE: Texts = {
     accesses: "Wie oft jemand oder ein Programm Ihre Daten angesehen oder geändert hat",
     none: "keine",
     others: "und weitere",
+    notStated: "im Ereignis nicht angegeben",
     verdict:
       "Die Ereignisse sind reine Tatsachen über ein Gerät in einem Augenblick. Das System, das sie speichert, berechnet daraus keine Bewertung und trifft keine Entscheidung über Sie. Jede Tatsache kann harmlose Gründe haben. Das Anschreiben sagt, ob ein anderes System von uns sie für Entscheidungen nutzt.",
   },
@@ -55,6 +58,29 @@ export const DE: Texts = {
     intro: "Der Anlass eines Ereignisses bestimmt seinen Zweck, und der Zweck bestimmt, wann wir es löschen.",
     name: "Name in den Dateien",
     basis: "Rechtsgrundlage",
+    bases: {
+      heading: "Was die Rechtsgrundlagen bedeuten",
+      list: [
+        [
+          "berechtigtes Interesse (Artikel 6 Absatz 1 Buchstabe f DSGVO), legitimate interest",
+          "Wir haben einen eigenen Grund, etwa Betrug zu verhindern, und haben ihn gegen Ihre Interessen abgewogen. Das Gesetz verlangt dafür keine Einwilligung. Sie können jederzeit widersprechen.",
+        ],
+        [
+          "Einwilligung (Artikel 6 Absatz 1 Buchstabe a), consent",
+          "Sie haben es erlaubt. Sie können die Einwilligung jederzeit widerrufen.",
+        ],
+        [
+          "Vertrag (Artikel 6 Absatz 1 Buchstabe b), contract",
+          "Wir brauchen die Daten für das, was wir mit Ihnen vereinbart haben.",
+        ],
+        [
+          "rechtliche Verpflichtung (Artikel 6 Absatz 1 Buchstabe c), legal obligation",
+          "Ein Gesetz verlangt es von uns.",
+        ],
+      ],
+      asked:
+        "Ob die App Sie fragt, bevor sie eine Gruppe von Beobachtungen macht, ist eine andere Frage. Wo sie gefragt hat und Sie nicht zugestimmt haben, steht bei der Gruppe „nicht nachgesehen: Sie hatten nicht eingewilligt“, gleich welche Rechtsgrundlage der Zweck hat.",
+    },
     owner: "Bei uns zuständig",
     raw: "Das genaue Ereignis behalten wir",
     derived: "Was daraus berechnet ist, behalten wir",
@@ -73,6 +99,24 @@ export const DE: Texts = {
       TH: ["Stunde", "Stunden"],
       TM: ["Minute", "Minuten"],
       TS: ["Sekunde", "Sekunden"],
+    },
+  },
+
+  periods: {
+    heading: "Wie lange wir andere Aufzeichnungen behalten",
+    record: "Aufzeichnung",
+    end: "Wir behalten sie",
+    backups: "Sicherungskopien, in denen gelöschte Daten noch stehen können",
+    inLetter: "Das Anschreiben sagt es.",
+    list: {
+      "idempotency-keys.ndjson": "{period} nach der Löschung des Ereignisses",
+      "actions.ndjson": "bis wir die Daten Ihres Kontos löschen",
+      "tokens.ndjson": "bis wir die Daten Ihres Kontos löschen",
+      "exports.ndjson": "ohne Ende, als Nachweis, wer löschen muss; nach einer Löschung ohne Ihren Namen",
+      "requests.ndjson": "ohne Ende, als Nachweis unserer Antwort; nach der Antwort ohne Ihren Namen",
+      "restrictions.ndjson": "ohne Ende, als Nachweis; ohne Ihren Namen",
+      "accesses.ndjson": "{period}, als Nachweis, wer nachgesehen hat",
+      backups: "{period}",
     },
   },
 
@@ -119,7 +163,12 @@ export const DE: Texts = {
     of: "{count} von {total}",
     field: "Beobachtung",
     sensitive:
-      "Diese Beobachtungen sagen am meisten über Sie: Orte, Netze, Mobilfunk, andere Apps oder wie Sie das Gerät benutzen.",
+      "Diese Beobachtungen sagen am meisten über Sie: Orte, Netze, Mobilfunk, andere Apps oder wie Sie das Gerät benutzen",
+    result: "Was es war",
+    when: "Wann",
+    once: "{from}: {event}",
+    often: "{count} Ereignisse vom {from} bis zum {to}; das neueste ist {event}",
+    otherValues: "andere Werte, in weiteren Ereignissen: {count}",
     noneSensitive:
       "Kein lesbares Ereignis sagt, wo Sie waren, in welchem Netz, mit welchen anderen Apps oder mit welchen Bedienungshilfen.",
     unknown: "Die Beschreibung dieser Software kennt diese Gruppe nicht.",
@@ -206,7 +255,7 @@ export const DE: Texts = {
   events: {
     heading: "Ihre Ereignisse",
     intro:
-      "Das neueste steht zuerst. Öffnen Sie ein Ereignis, dann eine Gruppe: Dort steht jede Beobachtung mit ihrer Bedeutung. Graue Namen wie isEmulator sind die Namen in den Dateien.",
+      "Das neueste steht zuerst. Öffnen Sie ein Ereignis, dann eine Gruppe: Dort steht jede Beobachtung. Was Techniker darüber sagen, steht dahinter in Grau, mit dem Namen in den Dateien, etwa isEmulator. Lange Zahlen sind hier gerundet; genau stehen sie in den Dateien.",
     none: "Wir speichern kein Ereignis von Ihnen.",
     number: "Ereignis {number}",
     received: "Empfangen",
@@ -221,7 +270,9 @@ export const DE: Texts = {
     action: "Kennung des Anlasses",
     eventId: "Kennung des Ereignisses",
     key: "Kennung der Übertragung",
+    deleteOn: "Wir löschen es am",
     restricted: "Von der Auswertung ausgenommen",
+    because: "wegen: {what} vom {date}",
     file: "Genaues Ereignis",
     bytes: "{count} Bytes",
     unreadable:
@@ -305,6 +356,8 @@ export const DE: Texts = {
     outside: "anderer Grund",
   },
 
+  observations: OBSERVATIONS_DE,
+
   values: {
     yes: "ja",
     no: "nein",
@@ -342,12 +395,15 @@ export const DE: Texts = {
   features: {
     heading: "Was aus Ihren Ereignissen berechnet ist",
     intro:
-      "Jeder Wert ist nach festen Regeln aus einem Ereignis berechnet. Er ist eine Tatsache über das Ereignis und keine Bewertung.",
+      "Jeder Wert ist nach festen Regeln aus einem Ereignis berechnet. Er ist eine Tatsache über das Ereignis und keine Bewertung. „Weitergegeben an“ nennt, wer Werte dieser Art über Sie bekommen hat, nachdem der Wert berechnet war.",
     none: "Aus Ihren Ereignissen ist nichts berechnet.",
     event: "Ereignis",
     name: "Wert",
     result: "Ergebnis",
-    computed: "Berechnet",
+    computed: "berechnet am",
+    passedOn: "Weitergegeben an",
+    until: "Wir löschen es am",
+    deleted: "aus einem Ereignis, das gelöscht ist",
     unreadable: "nicht mehr lesbar",
     states: {
       omitted: "im Ereignis nicht enthalten (omitted)",
@@ -365,10 +421,23 @@ export const DE: Texts = {
   accesses: {
     heading: "Wer Ihre Daten angesehen hat",
     intro:
-      "Zugriffe von Menschen und Programmen, der neueste zuerst. Die Namen der Menschen fehlen, denn auch sie haben Rechte; jeder Zugriff ist unter einem Namen aufgezeichnet.",
+      "Zugriffe von Menschen und Programmen, der neueste zuerst. Die Namen der Menschen fehlen, denn auch sie haben Rechte: Sie sehen, in welcher Rolle jemand handelte.",
     none: "Niemand hat Ihre Daten angesehen oder geändert.",
     receipts: "Unser Server hat auch jedes Ereignis verzeichnet, das die App schickte. Nach Ergebnis:",
     at: "Wann",
+    who: "Wer",
+    roles: {
+      operator: "Betrieb: hält den Dienst am Laufen",
+      analyst: "Analyse: untersucht Ereignisse",
+      investigator: "Ermittlung: geht einzelnen Vorgängen nach",
+      privacy: "Datenschutz: ist für Daten über Menschen verantwortlich",
+      auditor: "Revision: prüft, was die anderen tun",
+    },
+    ways: {
+      direct: "ein Administrator unseres Servers",
+      server: "unser Server selbst",
+    },
+    otherWay: "ein Mensch oder ein Programm",
     what: "Was",
     result: "Ergebnis",
     reason: "Grund",
@@ -415,35 +484,29 @@ export const DE: Texts = {
   },
 
   requests: {
-    heading: "Ihre Anfragen",
-    none: "Keine frühere Anfrage von Ihnen ist verzeichnet.",
-    at: "Eingang",
-    kind: "Anliegen",
-    due: "Frist",
-    end: "Ergebnis",
+    heading: "Ihre Anfragen, Widersprüche und Einschränkungen",
+    intro:
+      "Solange ein Widerspruch oder eine Einschränkung gilt, sind Ereignisse von der Auswertung ausgenommen: Wir behalten sie, nutzen sie aber nicht. Bei jedem Ereignis steht, ob es ausgenommen ist.",
+    none: "Keine frühere Anfrage und kein Widerspruch von Ihnen ist verzeichnet, und Ihre Daten sind nicht eingeschränkt.",
+    at: "Seit",
+    kind: "Was",
+    about: "Über den Zweck",
+    due: "Wir antworten bis",
+    end: "Stand",
     kinds: {
-      access: "Auskunft",
-      portability: "Übertragbarkeit",
-      erasure: "Löschung",
-      rectification: "Berichtigung",
-      restriction: "Einschränkung",
+      access: "Bitte um Auskunft",
+      portability: "Bitte um Übertragung",
+      erasure: "Bitte um Löschung",
+      rectification: "Bitte um Berichtigung",
+      restriction: "Bitte um Einschränkung",
       objection: "Widerspruch",
     },
     outcomes: { done: "erledigt", partly: "teilweise erledigt", refused: "abgelehnt" },
     open: "offen",
-  },
-
-  restrictions: {
-    heading: "Einschränkungen und Widersprüche",
-    none: "Ihre Daten sind nicht eingeschränkt.",
-    at: "Seit",
-    kind: "Art",
     articles: { "18": "Einschränkung (Artikel 18)", "21": "Widerspruch (Artikel 21)" },
-    purpose: "Zweck",
-    all: "alle",
-    reason: "Grund",
-    end: "Ende",
-    active: "gilt",
+    all: "alle Zwecke",
+    active: "gilt: diese Ereignisse sind von der Auswertung ausgenommen",
+    ended: "beendet",
   },
 
   files: {
@@ -457,6 +520,7 @@ export const DE: Texts = {
     manifest: "Liste der Dateien mit Größe und Prüfsumme (SHA-256)",
     list: {
       "purposes.ndjson": "Zwecke, Rechtsgrundlagen und Fristen",
+      "periods.ndjson": "wie lange andere Aufzeichnungen bleiben",
       "events.ndjson": "Zeit, Anlass, Zweck, Versionen und Datei jedes Ereignisses",
       "features.ndjson": "was aus Ereignissen berechnet ist, auch aus gelöschten",
       "exports.ndjson": "an wen Daten weitergegeben wurden",
@@ -466,8 +530,7 @@ export const DE: Texts = {
       "tokens.ndjson": "wann Anmeldungen der App ausgestellt wurden und endeten; nicht die Anmeldungen selbst",
       "requests.ndjson": "Ihre Anfragen",
       "restrictions.ndjson": "Einschränkungen und Widersprüche",
-      "accesses.ndjson":
-        "jeder Zugriff und jede Übertragung, und von wem; diese Datei kann fehlen, weil sie Menschen nennt",
+      "accesses.ndjson": "jeder Zugriff und jede Übertragung, und in welcher Rolle",
     },
   },
 
@@ -480,40 +543,72 @@ export const DE: Texts = {
     ofSection: "{heading}, Seite {number}",
   },
 
-  letter: [
-    "VORLAGE. Ergänzen Sie die Teile in [Klammern], lesen Sie sie und löschen Sie diese Zeile.",
-    "",
-    "[Name und Anschrift des Unternehmens]",
-    "[Kontakt des Datenschutzbeauftragten]",
-    "",
-    "[Name und Anschrift der Person]",
-    "",
-    "[Ort], {date}",
-    "",
-    "Ihre Bitte um Auskunft vom [Datum] (Konto {account}, unsere Nummer {export})",
-    "",
-    "Guten Tag [Name],",
-    "",
-    "Sie haben gefragt, welche Daten wir über Sie speichern. Ihre Identität haben wir geprüft durch: [wie].",
-    "",
-    "Beigefügt ist ein Ordner. Öffnen Sie darin die Datei index.html mit einem Browser; sie braucht kein Internet. Sie erklärt,",
-    "- warum wir die Daten speichern, wie lange und auf welcher Rechtsgrundlage,",
-    "- an wen wir sie weitergegeben haben und wer sie angesehen hat,",
-    "- jedes Ereignis mit jeder Beobachtung ({events} Ereignisse) und Ihre Rechte.",
-    "Die übrigen Dateien enthalten dieselben Daten für Programme (Artikel 20 DSGVO).",
-    "",
-    "Was die Seite nicht sagen kann:",
-    "- Empfänger, die Computer für uns betreiben: [Anbieter oder keine]",
-    "- Übermittlungen aus der Europäischen Union: [Länder und Garantien nach Artikel 46 oder keine]",
-    "- Automatisierte Entscheidungen (Artikel 22): [keine, oder: welche, nach welcher Logik, mit welchen Folgen, und wie Sie widersprechen]",
-    "- Daten über Sie in anderen Systemen von uns: [wo die Auskunft darüber steht]",
-    "",
-    "Wenn etwas falsch ist oder wenn wir die Daten löschen, einschränken oder übertragen sollen, schreiben Sie an [Kontakt].",
-    "Der Nutzung aufgrund eines berechtigten Interesses können Sie jederzeit widersprechen (Artikel 21).",
-    "Sie können sich bei einer Aufsichtsbehörde beschweren. Für uns ist das [Behörde und Anschrift].",
-    "",
-    "Mit freundlichen Grüßen",
-    "[Name, Funktion]",
-    "",
-  ],
+  letter: {
+    warning: [
+      "*****************************************************************************",
+      "NICHT FERTIG ZUM VERSENDEN. {gaps} Teile in [Klammern] sind zu ergänzen.",
+      "index.html verweist auf dieses Anschreiben. Ergänzen Sie es, lesen Sie es und",
+      "löschen Sie diese Zeilen bis zur zweiten Reihe von Sternen.",
+      "*****************************************************************************",
+      "",
+    ],
+    body: [
+      "[Name und Anschrift des Unternehmens]",
+      "[Kontakt des Datenschutzbeauftragten]",
+      "",
+      "[Name und Anschrift der Person]",
+      "",
+      "[Ort], {date}",
+      "",
+      "Ihre Anfrage vom {received}: {kind} (Konto {account})",
+      "Nummer Ihrer Anfrage: {request}. Nummer unserer Antwort: {export}",
+      "",
+      "Guten Tag [Name],",
+      "",
+      "Sie haben gefragt, welche Daten wir über Sie speichern. Ihre Anfrage kam am {received} an; wir antworten bis zum {due}.",
+      "Ihre Identität haben wir geprüft: {identity}.",
+      "",
+      "Beigefügt ist ein Ordner. Öffnen Sie darin die Datei index.html mit einem Browser; sie braucht kein Internet. Sie erklärt jedes",
+      "Ereignis, wer es angesehen hat, und Ihre Rechte. Die übrigen Dateien enthalten dieselben Daten für Programme (Artikel 20 DSGVO).",
+      "",
+      "Mit Stand vom {date} speichern wir:",
+      "- Ereignisse{span}: {events}; Werte, die aus Ereignissen berechnet sind: {values}",
+      "- ein Verzeichnis der Zugriffe durch Menschen und Programme: {accesses}",
+      "",
+      "Warum, und wie lange:",
+      "{purposes}",
+      "- Sicherungskopien können gelöschte Daten länger enthalten: {backups}",
+      "{restrictions}",
+      "",
+      "Wer die Daten bekommen hat:",
+      "- aus diesem System: {recipients}",
+      "- Unternehmen, die Computer für uns betreiben: [Anbieter oder keine]",
+      "- außerhalb der Europäischen Union: [Länder und Garantien nach Artikel 46 oder keine]",
+      "",
+      "Automatisierte Entscheidungen (Artikel 22): [keine, oder: welche, nach welcher Logik, mit welchen Folgen, und wie Sie widersprechen]",
+      "Daten über Sie in anderen Systemen von uns: [wo die Auskunft darüber steht]",
+      "",
+      "Wenn etwas falsch ist oder wenn wir die Daten löschen, einschränken oder übertragen sollen, schreiben Sie an [Kontakt].",
+      "Der Nutzung aufgrund eines berechtigten Interesses können Sie jederzeit widersprechen (Artikel 21).",
+      "Sie können sich bei einer Aufsichtsbehörde beschweren. Für uns ist das [Behörde und Anschrift].",
+      "",
+      "Mit freundlichen Grüßen",
+      "[Name, Funktion]",
+      "",
+    ],
+    lines: {
+      span: " vom {from} bis zum {to}",
+      purpose: "- {title} ({basis}): das genaue Ereignis {raw}, daraus Berechnetes {derived}; Ereignisse: {count}",
+      restriction: "- Es gilt: {what} vom {date}",
+    },
+    noRecipients: "niemand",
+    unknown: {
+      kind: "Bitte um Auskunft",
+      received: "[Datum]",
+      request: "[Nummer, oder löschen]",
+      due: "[Datum]",
+      identity: "[wie]",
+      backups: "[Dauer]",
+    },
+  },
 };

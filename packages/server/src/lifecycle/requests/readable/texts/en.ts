@@ -1,11 +1,12 @@
 import type { ProbeId } from "@device-risk-signals/contract/catalog/fields";
+import { OBSERVATIONS_EN } from "./observations-en.ts";
 
 /** The texts of the pages and of the letter, in English. `{name}` is a place for a value. */
 export const EN = {
   title: "Your data: what our app observed about your device",
   intro:
     "You asked which data we store about you. This page and the files next to it are our answer. “We” is the company that sent them to you; the letter names it. The page works without the internet, and loads nothing from it.",
-  /** Says that the meanings of single fields are in English. */
+  /** Says that the technical descriptions of fields are in English. */
   meanings: "",
   times:
     "All times are in UTC, the common time of the world. In central Europe, clocks are one hour ahead of UTC in winter and two in summer.",
@@ -29,6 +30,7 @@ export const EN = {
   decimal: ".",
 
   contents: "On this page",
+  up: "to the contents",
   summary: {
     heading: "In short",
     account: "Your account",
@@ -46,6 +48,7 @@ export const EN = {
     accesses: "Times that somebody or a program looked at your data or changed them",
     none: "none",
     others: "and others",
+    notStated: "not stated in the event",
     verdict:
       "The events are raw facts about a device at one moment. The system that stores them calculates no score from them and makes no decision about you. Each fact can have harmless causes. The letter says whether another system of ours uses them for decisions.",
   },
@@ -55,6 +58,20 @@ export const EN = {
     intro: "The occasion of an event decides its purpose, and the purpose decides when we delete it.",
     name: "Name in the files",
     basis: "Legal basis",
+    bases: {
+      heading: "What the legal bases mean",
+      list: [
+        [
+          "legitimate interest (article 6 (1) (f) GDPR)",
+          "We have a reason of our own, such as to prevent fraud, and have weighed it against your interests. The law does not require your consent. You can object at any time.",
+        ],
+        ["consent (article 6 (1) (a))", "You allowed it. You can withdraw your consent at any time."],
+        ["contract (article 6 (1) (b))", "We need the data to do what we agreed with you."],
+        ["legal obligation (article 6 (1) (c))", "A law requires us to."],
+      ],
+      asked:
+        "Whether the app asks you before it makes a group of observations is another question. Where it asked and you did not agree, the group says “not looked at: you had not consented”. This does not depend on the legal basis of the purpose.",
+    },
     owner: "Responsible with us",
     raw: "We keep the exact event",
     derived: "We keep what is computed from it",
@@ -72,6 +89,24 @@ export const EN = {
       TH: ["hour", "hours"],
       TM: ["minute", "minutes"],
       TS: ["second", "seconds"],
+    },
+  },
+
+  periods: {
+    heading: "How long we keep other records",
+    record: "Record",
+    end: "We keep it",
+    backups: "backups, in which deleted data can remain",
+    inLetter: "The letter says it.",
+    list: {
+      "idempotency-keys.ndjson": "{period} after the deletion of the event",
+      "actions.ndjson": "until we delete the data of your account",
+      "tokens.ndjson": "until we delete the data of your account",
+      "exports.ndjson": "without an end, as proof of who has to delete; after an erasure without your name",
+      "requests.ndjson": "without an end, as proof of our answer; after our answer without your name",
+      "restrictions.ndjson": "without an end, as proof; without your name",
+      "accesses.ndjson": "{period}, as proof of who looked",
+      backups: "{period}",
     },
   },
 
@@ -118,7 +153,12 @@ export const EN = {
     of: "{count} of {total}",
     field: "Observation",
     sensitive:
-      "These observations say most about you: places, networks, phone networks, other apps or how you use the device.",
+      "These observations say most about you: places, networks, phone networks, other apps or how you use the device",
+    result: "What it was",
+    when: "When",
+    once: "{from}: {event}",
+    often: "{count} events from {from} to {to}; the newest is {event}",
+    otherValues: "other values, in {count} more events",
     noneSensitive:
       "No event that can be read says where you were, in which network, with which other apps or with which accessibility services.",
     unknown: "The description of this software does not know this group.",
@@ -200,7 +240,7 @@ export const EN = {
   events: {
     heading: "Your events",
     intro:
-      "The newest event is first. Open an event, then a group, to see each observation with its meaning. Names in grey, such as isEmulator, are those in the files.",
+      "The newest event is first. Open an event, then a group, to see each observation. What engineers say about it is behind it in grey, with its name in the files, such as isEmulator. Long numbers are rounded here; the files have them exactly.",
     none: "We store no event of yours.",
     number: "Event {number}",
     received: "We received it",
@@ -215,7 +255,9 @@ export const EN = {
     action: "Id of the occasion",
     eventId: "Id of the event",
     key: "Id of the transmission",
+    deleteOn: "We delete it on",
     restricted: "Excluded from analysis",
+    because: "because of your {what} of {date}",
     file: "Exact event",
     bytes: "{count} bytes",
     unreadable:
@@ -287,6 +329,8 @@ export const EN = {
     outside: "other reason",
   },
 
+  observations: OBSERVATIONS_EN,
+
   values: {
     yes: "yes",
     no: "no",
@@ -323,12 +367,16 @@ export const EN = {
 
   features: {
     heading: "What is computed from your events",
-    intro: "Each value is computed from one event by fixed rules. It is a fact about the event and no score.",
+    intro:
+      "Each value is computed from one event by fixed rules. It is a fact about the event and no score. “Passed on to” names who received values of this kind about you after it was computed.",
     none: "Nothing is computed from your events.",
     event: "Event",
     name: "Value",
     result: "Result",
-    computed: "Computed",
+    computed: "computed on",
+    passedOn: "Passed on to",
+    until: "We delete it on",
+    deleted: "of an event that is deleted",
     unreadable: "can no longer be read",
     states: {
       omitted: "not contained in the event (omitted)",
@@ -346,10 +394,23 @@ export const EN = {
   accesses: {
     heading: "Who looked at your data",
     intro:
-      "Accesses by people and programs, the newest first. The names of people are left out, because they have rights, too; each access is recorded under a name.",
+      "Accesses by people and programs, the newest first. The names of people are left out, because they have rights, too: you see in which role somebody acted.",
     none: "No person and no program looked at your data or changed them.",
     receipts: "Our server also recorded each event that the app sent. By result:",
     at: "When",
+    who: "Who",
+    roles: {
+      operator: "operations, who run the service",
+      analyst: "analysts, who study events",
+      investigator: "investigators, who look into single cases",
+      privacy: "data protection, who answer for personal data",
+      auditor: "auditors, who check what the others did",
+    },
+    ways: {
+      direct: "an administrator of our server",
+      server: "our server itself",
+    },
+    otherWay: "a person or a program",
     what: "What",
     result: "Result",
     reason: "Reason",
@@ -396,35 +457,29 @@ export const EN = {
   },
 
   requests: {
-    heading: "Your requests",
-    none: "No earlier request of yours is recorded.",
-    at: "Received",
-    kind: "About",
-    due: "Due",
-    end: "Result",
+    heading: "Your requests, objections and restrictions",
+    intro:
+      "An objection or a restriction that is active excludes events from analysis: we keep them, but do not use them. Each event says whether it is excluded.",
+    none: "No earlier request or objection of yours is recorded, and your data are not restricted.",
+    at: "Since",
+    kind: "What",
+    about: "About the purpose",
+    due: "We answer by",
+    end: "State",
     kinds: {
-      access: "access",
-      portability: "portability",
-      erasure: "erasure",
-      rectification: "rectification",
-      restriction: "restriction",
+      access: "request for access",
+      portability: "request for portability",
+      erasure: "request for erasure",
+      rectification: "request for rectification",
+      restriction: "request for restriction",
       objection: "objection",
     },
     outcomes: { done: "done", partly: "partly done", refused: "refused" },
     open: "open",
-  },
-
-  restrictions: {
-    heading: "Restrictions and objections",
-    none: "Your data are not restricted.",
-    at: "Since",
-    kind: "Kind",
     articles: { "18": "restriction (article 18)", "21": "objection (article 21)" },
-    purpose: "Purpose",
-    all: "all",
-    reason: "Reason",
-    end: "Ended",
-    active: "is active",
+    all: "all purposes",
+    active: "is active: these events are excluded from analysis",
+    ended: "ended",
   },
 
   files: {
@@ -438,6 +493,7 @@ export const EN = {
     manifest: "list of the files with their sizes and checksums (SHA-256)",
     list: {
       "purposes.ndjson": "the purposes, legal bases and periods",
+      "periods.ndjson": "how long other records are kept",
       "events.ndjson": "time, occasion, purpose, versions and file of each event",
       "features.ndjson": "what is computed from events, also from deleted ones",
       "exports.ndjson": "to whom data were passed on",
@@ -446,8 +502,7 @@ export const EN = {
       "tokens.ndjson": "when the app’s sign-ins were issued and ended; not the sign-ins themselves",
       "requests.ndjson": "your requests",
       "restrictions.ndjson": "restrictions and objections",
-      "accesses.ndjson":
-        "every access and transmission, with who did it; we can leave this file out, because it names people",
+      "accesses.ndjson": "every access and transmission, with the role of who did it",
     },
   },
 
@@ -460,42 +515,75 @@ export const EN = {
     ofSection: "{heading}, page {number}",
   },
 
-  letter: [
-    "TEMPLATE. Complete the parts in [brackets], read it, and delete this line.",
-    "",
-    "[Name and address of the company]",
-    "[Contact of the data protection officer]",
-    "",
-    "[Name and address of the person]",
-    "",
-    "[Place], {date}",
-    "",
-    "Your request for access of [date] (account {account}, our number {export})",
-    "",
-    "Dear [name],",
-    "",
-    "you asked which data we store about you. We checked your identity by: [how].",
-    "",
-    "Enclosed is a folder. Open the file index.html in it with a browser; it needs no internet. It explains",
-    "- why we store the data, for how long, and on which legal basis,",
-    "- to whom we passed them on, and who looked at them,",
-    "- each event with every observation ({events} events), and your rights.",
-    "The other files hold the same data for programs (article 20 GDPR).",
-    "",
-    "What the page can't say:",
-    "- Recipients who run computers for us: [hosting provider, or none]",
-    "- Transfers out of the European Union: [countries and safeguards under article 46, or none]",
-    "- Automated decisions (article 22): [none, or: which, by which logic, with which effects, and how to object]",
-    "- Data about you in other systems of ours: [where the answer about them is]",
-    "",
-    "If something is wrong, or if you want us to erase, restrict or hand over the data, write to [contact].",
-    "You can object to the use on the basis of a legitimate interest at any time (article 21).",
-    "You can complain to a data protection authority. For us it is [authority and address].",
-    "",
-    "Yours sincerely",
-    "[Name, function]",
-    "",
-  ],
+  letter: {
+    warning: [
+      "*****************************************************************************",
+      "NOT READY TO SEND. {gaps} parts in [brackets] are to be completed.",
+      "index.html sends its reader to this letter. Complete it, read it, and delete",
+      "these lines up to the second row of stars.",
+      "*****************************************************************************",
+      "",
+    ],
+    body: [
+      "[Name and address of the company]",
+      "[Contact of the data protection officer]",
+      "",
+      "[Name and address of the person]",
+      "",
+      "[Place], {date}",
+      "",
+      "Your request of {received}: {kind} (account {account})",
+      "Number of your request: {request}. Number of our answer: {export}",
+      "",
+      "Dear [name],",
+      "",
+      "you asked which data we store about you. We received your request on {received}, and answer by {due}.",
+      "We checked your identity: {identity}.",
+      "",
+      "Enclosed is a folder. Open the file index.html in it with a browser; it needs no internet. It explains each event with",
+      "every observation, who looked at them, and your rights. The other files hold the same data for programs (article 20 GDPR).",
+      "",
+      "As of {date} we store:",
+      "- events{span}: {events}; values that are computed from events: {values}",
+      "- a record of accesses by people and programs: {accesses}",
+      "",
+      "Why, and for how long:",
+      "{purposes}",
+      "- Backups can hold deleted data for longer: {backups}",
+      "{restrictions}",
+      "",
+      "Who received the data:",
+      "- from this system: {recipients}",
+      "- companies that run computers for us: [hosting provider, or none]",
+      "- outside the European Union: [countries and safeguards under article 46, or none]",
+      "",
+      "Automated decisions (article 22): [none, or: which, by which logic, with which effects, and how to object]",
+      "Data about you in other systems of ours: [where the answer about them is]",
+      "",
+      "If something is wrong, or if you want us to erase, restrict or hand over the data, write to [contact].",
+      "You can object to the use on the basis of a legitimate interest at any time (article 21).",
+      "You can complain to a data protection authority. For us it is [authority and address].",
+      "",
+      "Yours sincerely",
+      "[Name, function]",
+      "",
+    ] as readonly string[],
+    lines: {
+      span: " from {from} to {to}",
+      purpose: "- {title} ({basis}): the exact event {raw}, what is computed from it {derived}; events: {count}",
+      restriction: "- Active: {what} of {date}",
+    },
+    noRecipients: "nobody",
+    /** The text of a place whose value the files do not have. */
+    unknown: {
+      kind: "request for access",
+      received: "[date]",
+      request: "[number, or delete this]",
+      due: "[date]",
+      identity: "[how]",
+      backups: "[period]",
+    },
+  },
 } as const;
 
 type SameShape<T> = T extends string ? string : { readonly [Name in keyof T]: SameShape<T[Name]> };

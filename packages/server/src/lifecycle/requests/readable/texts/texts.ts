@@ -6,5 +6,5 @@ import { EN, type Texts } from "./en.ts";
 export const TEXTS: Readonly<Record<ExportLanguage, Texts>> = { en: EN, de: DE };
 
 /** Puts values into the places of a text. */
-export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
+export const fill = (text: string, values: Readonly<Record<string, string | number | undefined>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));

@@ -102,6 +102,7 @@ export const GUIDED: readonly Guided[] = [
   { line: "token issue --account customer-1 --ttl 1h", keep: { token: "token_id" } },
   { line: "token revoke {token}" },
   { line: "action register --account customer-1 --type payment --session session-1 --ttl 15m" },
+  { line: "person list" },
   { line: "session list" },
   { line: "admin-token issue --person j.doe --role analyst --ttl 30d", keep: { adminToken: "token_id" } },
   { line: "admin-token list" },

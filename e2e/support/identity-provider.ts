@@ -29,7 +29,7 @@ export interface ProviderForm {
   readonly omitsIssuer?: boolean;
 }
 
-const CLAIMS = { openid: ["groups", "_claim_names", "hasgroups"] };
+const CLAIMS = { openid: ["groups", "name", "_claim_names", "hasgroups"] };
 
 export async function startIdentityProvider(form: ProviderForm = {}): Promise<TestIdentityProvider> {
   let listener: RequestListener = (_, response) => response.writeHead(503).end();

@@ -166,6 +166,10 @@ export const PERMISSIONS = {
   },
   "audit.verify": { meaning: "verify and export the audit log", roles: { auditor: "full" } },
   "audit.review": { meaning: "list, open and close reviews of audit entries", roles: { auditor: "full" } },
+  "people.read": {
+    meaning: "list people, with their names and roles",
+    roles: { operator: "full", privacy: "full", auditor: "full" },
+  },
   "admin-tokens.read": {
     meaning: "list admin tokens and sessions",
     roles: { operator: "full", privacy: "full", auditor: "full" },

@@ -13,6 +13,7 @@ import { EVENT_ROUTES } from "./routes/events.ts";
 import { EXPORT_ROUTES } from "./routes/exports.ts";
 import { FEATURE_LINEAGE_ROUTES } from "./routes/feature-lineage.ts";
 import { FEATURE_ROUTES } from "./routes/features.ts";
+import { PEOPLE_ROUTES } from "./routes/people.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HEALTH_ROUTES } from "./routes/health.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
@@ -35,6 +36,7 @@ export const ROUTES = {
   ...CASE_ROUTES,
   ...APPROVAL_ROUTES,
   ...AUDIT_ROUTES,
+  ...PEOPLE_ROUTES,
   ...ADMIN_TOKEN_ROUTES,
   ...SESSION_TOKEN_ROUTES,
   ...ACTION_ROUTES,

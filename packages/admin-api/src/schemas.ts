@@ -97,6 +97,13 @@ export const event = shape("Event", {
 });
 export type Event = Static<typeof event>;
 
+/** For people to read. Nothing compares it, because a name can be that of another person. */
+export const displayName = nullable(
+  shownText(
+    "Their name by the identity provider, if `DRS_OIDC_NAME_CLAIM` is set. It may be another's: it decides nothing.",
+  ),
+);
+
 export const personName = Type.String({
   minLength: 1,
   maxLength: 128,

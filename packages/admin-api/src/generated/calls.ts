@@ -57,6 +57,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
   listReviews: { method: "GET", path: "/audit/reviews" },
   openReview: { method: "POST", path: "/audit/reviews", hasBody: true },
   closeReview: { method: "POST", path: "/audit/reviews/{review_id}/close", hasBody: true },
+  listPeople: { method: "GET", path: "/people", query: ["limit", "after"] },
   listAdminTokens: { method: "GET", path: "/admin-tokens", query: ["limit", "after"] },
   issueAdminToken: { method: "POST", path: "/admin-tokens", hasBody: true, hasProgress: true },
   revokeAdminToken: { method: "POST", path: "/admin-tokens/{token_id}/revoke" },

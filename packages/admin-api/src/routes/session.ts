@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { next, nullable, object, page, personName, shape, shownText, time, uuid } from "../schemas.ts";
+import { displayName, next, nullable, object, page, personName, shape, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Session";
 
@@ -21,6 +21,7 @@ export const SESSION_ROUTES = {
       version: shownText("Version of the server."),
       is_demo: Type.Boolean({ description: "Whether its data are those of `drs demo`." }),
       person: shownText("The person, as the audit log names them."),
+      name: displayName,
       roles: Type.Array(Type.Enum([...ROLE_NAMES])),
       via: shownText(
         "How the caller signed in: `api` by an admin token, `console` by a browser, `cli` by `drs login`.",
@@ -57,6 +58,7 @@ export const SESSION_ROUTES = {
           session_id: shownText(),
           kind: Type.Enum(["console", "login"], { description: "`login`: a session of `drs login`." }),
           person: shownText(),
+          name: displayName,
           roles: Type.Array(Type.Enum([...ROLE_NAMES])),
           authenticated_at: nullable(shownText()),
           started_at: shownText(),

@@ -64,6 +64,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly [descri
       "Links that sign people in to the pages, on loopback.",
       async () => (await import("./console.ts")).consoleCommand,
     ],
+    person: ["People: who signed in, with which roles.", async () => (await import("./person.ts")).personCommand],
     session: ["Sessions of people who signed in.", async () => (await import("./session.ts")).sessionCommand],
     "admin-token": [
       "Tokens of people for the admin API, kept as hashes only.",

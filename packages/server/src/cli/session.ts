@@ -16,7 +16,7 @@ export function sessionCommand(context: Context): Command {
       help: "List active sessions, newest first.",
       empty: "No sessions.",
       shortened: "session_id",
-      columns: ["session_id", "person", "kind", "roles", "last_used_at", "expires_at"],
+      columns: ["session_id", "person", "name", "kind", "roles", "last_used_at"],
       examples: ["drs session list"],
     }),
     byIdOrPerson(context, {

@@ -10,6 +10,8 @@ const SESSION = {
   installation: "i-1",
   version: "9.9.9",
   person: "ann",
+  // The name of another person, in which a quotation mark does not end it.
+  name: 'bob", until \u202e',
   roles: ["operator", "privacy", "auditor"],
   via: "cli",
   expires_at: inHours(8),
@@ -81,7 +83,7 @@ it("drs status shows the server, the person, and what waits for them", async () 
 Found by      DRS_ADMIN_URL names it
 Id            i-1
 Version       9.9.9, and drs has 0.1.0
-You           ann, until ${SESSION.expires_at}
+You           ann "bob\\", until \\u202e", until ${SESSION.expires_at}
 Roles         operator, privacy, auditor
 Backups       events: 2 days old, and there was one each 24 hours before
               keys: none is recorded (drs backup record --store keys)

@@ -143,21 +143,23 @@ function show(context: Context, { session, waiting, backups, ...known }: Status,
       version = null,
       is_demo = null,
       person = null,
+      name = null,
       roles = null,
       expires_at = null,
     } = session ?? {};
-    const found = { installation, version, is_demo, person, roles, expires_at };
+    const found = { installation, version, is_demo, person, name, roles, expires_at };
     return printJson(context, { ...known, ...found, waiting: waiting ?? null, backups: backups ?? null });
   }
   const line = (name: string, text: string): void => print(context, `${name.padEnd(14)}${text}`);
   line("Installation", known.place);
   line("Found by", RULES[known.rule]);
   if (session) {
-    const { installation, version, is_demo, person, roles, expires_at } = session;
+    const { installation, version, is_demo, person, name, roles, expires_at } = session;
     line("Id", installation);
     if (is_demo) line("Demo", DEMO_NOTE);
     line("Version", version === known.drs_version ? version : `${version}, and drs has ${known.drs_version}`);
-    line("You", person + (expires_at === null ? "" : `, until ${expires_at}`));
+    const named = typeof name === "string" ? `${person} ${JSON.stringify(name)}` : person;
+    line("You", named + (expires_at === null ? "" : `, until ${expires_at}`));
     line("Roles", roles.length === 0 ? "none: the login of the database decides" : roles.join(", "));
   } else line("Version", `drs ${known.drs_version}`);
   for (const [index, state] of (backups ?? []).entries()) line(index === 0 ? "Backups" : "", describeBackup(state));

@@ -23,6 +23,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
     ...(await import("./audit-log.ts")),
     ...(await import("./reviews.ts")),
   }),
+  People: () => import("./people.ts"),
   "Admin tokens": () => import("./admin-tokens.ts"),
   "Session tokens": () => import("./session-tokens.ts"),
   Actions: () => import("./actions.ts"),

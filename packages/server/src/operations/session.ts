@@ -2,6 +2,7 @@ import { VERSION } from "../base/version.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { endSession, endSessionsOf, listSessions as querySessions } from "../access/identity/admin-sessions.ts";
+import { nameOfSession } from "../access/identity/signed-in-identities.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
 import { isDemo } from "../store/postgres/demo.ts";
@@ -15,12 +16,14 @@ export const readSession: Operation<"readSession", "pool"> = async ({ ports, cal
   const { person, roles, via, expiresAt, session } = caller;
   const authenticatedAt = session?.authenticatedAt ?? null;
   const expires_at = expiresAt ?? null;
+  const name = session ? await nameOfSession(ports.pool, session.id) : null;
   return {
     answer: {
       installation,
       version: VERSION,
       is_demo: await isDemo(ports.pool),
       person,
+      name,
       roles: [...roles],
       via,
       expires_at,

@@ -35,6 +35,15 @@ ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), un
 | Form | source address and reason are sealed; source addresses of requests without a valid credential are in the clear |
 | Kept | with the entry, until \`drs audit prune\` deletes it by \`DRS_AUDIT_RETENTION\`; the sealed parts of an entry about an account at most \`DRS_AUDIT_REASON_RETENTION\` after the account's erasure, unless a review is open |
 
+## People who sign in
+
+| | |
+| --- | --- |
+| Purpose | show who may do what, and who signed in (article 32) |
+| Data subjects | the operator's staff and others who sign in to the admin API or have an admin token |
+| Data | person, hash of the identity, roles, last sign-in; with \`DRS_OIDC_NAME_CLAIM\` the name by the identity provider, which no audit entry has |
+| Kept | until \`DRS_AUDIT_REASON_RETENTION\` after the last sign-in; sessions until they expire; admin tokens without an end |
+
 ## Categories of data
 
 The table says what each probe may contain; the data dictionary lists every field. In addition each event holds account, action, session, the app's and the

@@ -21,7 +21,7 @@ export function openSignIn(
   opened: CloseStack,
 ): SignIn | undefined {
   const { oidc, publicUrl } = config.service.admin;
-  const { issuer, clientId, clientSecret, rolesClaim, rolesSeparator, scopes } = oidc;
+  const { issuer, clientId, clientSecret, rolesClaim, rolesSeparator, nameClaim, scopes } = oidc;
   // The rules between settings require all of them together.
   if (issuer === undefined || clientId === undefined || roleFile === undefined || publicUrl === undefined)
     return undefined;
@@ -36,7 +36,7 @@ export function openSignIn(
     dependency,
   });
   const claim = { name: rolesClaim, separator: rolesSeparator };
-  const ports = { origin, hostName: hostname, provider, rolesClaim: claim, roleFile };
+  const ports = { origin, hostName: hostname, provider, rolesClaim: claim, nameClaim, roleFile };
   const monitor = monitorIdentityProvider(dependency, provider);
   opened.add("monitor of the identity provider", () => monitor.close());
   return ports;

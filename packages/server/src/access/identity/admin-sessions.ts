@@ -130,7 +130,8 @@ const END_WIDER_SESSIONS = sql(
 
 const LIST_SESSIONS = sql(
   `select session_id, kind, person, roles, ${instant("authenticated_at")}, ${instant("started_at")},
-      ${instant("last_used_at")}, ${instant("expires_at")}
+      ${instant("last_used_at")}, ${instant("expires_at")},
+      (select i.name from signed_in_identity i where i.identity = admin_session.identity) as name
     from admin_session where kind in ('console', 'login') and ended_at is null and expires_at > $1
       and (kind <> 'console' or last_used_at > $1::timestamptz - interval '30 minutes')
       and ${isAfter("admin_session.started_at", "$2", { session_id: "$3::uuid" })}
@@ -145,6 +146,7 @@ const LIST_SESSIONS = sql(
     started_at: "text",
     last_used_at: "text",
     expires_at: "text",
+    name: "text?",
   },
 );
 

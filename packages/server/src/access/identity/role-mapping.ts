@@ -278,7 +278,7 @@ const separated = (value: unknown, separator: RolesClaim["separator"]): unknown 
  * The claim with this name, or the member at this path of names with dots between them: `realm_access.roles`. A name
  * may contain dots itself, such as that of a claim of Auth0 or of a client of Keycloak.
  */
-function claimAt(claims: unknown, path: string): unknown {
+export function claimAt(claims: unknown, path: string): unknown {
   if (!isMapping(claims)) return undefined;
   if (Object.hasOwn(claims, path)) return claims[path];
   for (const [name, value] of Object.entries(claims)) {

@@ -21,6 +21,7 @@ const SIGN_IN_SETTINGS = [
   "service.admin.oidc.clientSecret",
   "service.admin.oidc.rolesClaim",
   "service.admin.oidc.rolesSeparator",
+  "service.admin.oidc.nameClaim",
   "service.admin.oidc.scopes",
 ] as const satisfies readonly Path[];
 

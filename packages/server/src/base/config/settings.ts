@@ -124,6 +124,11 @@ export const SETTINGS = {
     oneOf("space", "comma"),
     "What separates the values of that claim if it is one text. Absent: the text is one value.",
   ),
+  "service.admin.oidc.nameClaim": optional(
+    "DRS_OIDC_NAME_CLAIM",
+    text,
+    "Claim of the ID token, such as `name`, that is shown next to a person. It decides nothing. Absent: no names are stored.",
+  ),
   "service.admin.oidc.scopes": setting(
     "DRS_OIDC_SCOPES",
     scopes,

@@ -56,6 +56,7 @@ export function useSignIn(scene: TestSystem): SignInScene {
         provider: identityProvider({ ...client, issuer: provider.issuer, redirectUri, dependency }),
         roleFile: roles,
         rolesClaim: { name: "groups", separator: undefined },
+        nameClaim: "name",
       };
     },
   );

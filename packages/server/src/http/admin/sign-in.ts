@@ -26,6 +26,8 @@ import {
   secretsOf,
   takeAttempt,
 } from "../../access/identity/sign-in-attempts.ts";
+import { displayName } from "../../access/identity/display-name.ts";
+import { recordSignIn } from "../../access/identity/signed-in-identities.ts";
 import { type FailureThrottle, failureThrottle } from "../../ingest/throttle.ts";
 import { inTransaction } from "../../store/postgres/database.ts";
 import type { Ports } from "../../operations/ports.ts";
@@ -42,6 +44,8 @@ export interface SignInPorts {
   readonly provider: IdentityProvider;
   readonly roleFile: { readonly current: RoleMapping };
   readonly rolesClaim: RolesClaim;
+  /** The claim with the name that is shown next to a person. */
+  readonly nameClaim: string | undefined;
 }
 
 const SIGN_IN_PATH = `${BASE_PATH}/sign-in`;
@@ -194,7 +198,7 @@ const NO_TIME =
  */
 async function mapPerson(
   { pool, clock, keys }: SignInParts,
-  { roleFile, rolesClaim }: SignInPorts,
+  { roleFile, rolesClaim, nameClaim }: SignInPorts,
   { identity, claims, authenticatedAt }: SignedIn,
   source: string,
 ): Promise<SignedInPerson> {
@@ -212,7 +216,9 @@ async function mapPerson(
   if (mapped.ok) {
     const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
     const { person, roles, grants } = mapped;
-    return { person, roles, grants, identity: key, authenticatedAt: at };
+    const signedIn = { person, roles, grants, identity: key, authenticatedAt: at };
+    await recordSignIn(pool, clock, signedIn, displayName(claims, nameClaim));
+    return signedIn;
   }
   const refused = { actor: `${actorPrefixOf(REFUSED_PERSON)}${actor})`, via: "console", outcome: "denied" } as const;
   await writeAudit(pool, audit, { ...refused, source, operation: SIGN_IN_OPERATION, detail: { ...identity } });

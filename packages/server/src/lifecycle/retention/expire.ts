@@ -144,6 +144,11 @@ const deletion = (name: string) => sql(`select ${name}($1, $2) as done`, ["inter
 const DELETIONS = [
   { name: "delete expired counts", call: deletion("delete_expired_counts"), period: "countRetention" },
   { name: "delete ended cases", call: deletion("delete_ended_cases"), period: "auditReasonRetention" },
+  {
+    name: "delete unused identities",
+    call: deletion("delete_unused_identities"),
+    period: "auditReasonRetention",
+  },
 ] as const;
 const DELETE_EXPIRED_TOMBSTONES = deletion("delete_expired_tombstones");
 const DELETE_EXPIRED_SESSIONS = sql("select delete_expired_sessions($1) as done", ["int4"], { done: "int8" });

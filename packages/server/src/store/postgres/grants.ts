@@ -49,6 +49,11 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
     admin_token: toRoles([...READ, columns("update", "last_used_at, revoked_at")], "drs_service", "drs_admin"),
     listed_person: toRoles(APPEND, "drs_service", "drs_admin"),
     admin_session: toRoles([...APPEND, columns("update", "last_used_at, ended_at")], "drs_service", "drs_admin"),
+    signed_in_identity: toRoles(
+      [...APPEND, columns("update", "person, name, roles, signed_in_at")],
+      "drs_service",
+      "drs_admin",
+    ),
     sign_in_attempt: toRoles([...APPEND, "delete"], "drs_service", "drs_admin"),
   },
   audit: {
@@ -213,6 +218,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   delete_idempotency_keys: SERVICE_ONLY,
   delete_incomplete_features: SERVICE_ONLY,
   delete_released_copies: SERVICE_ONLY,
+  delete_unused_identities: SERVICE_ONLY,
   drop_expired_feature_partition: SERVICE_ONLY,
   drop_expired_partition: SERVICE_ONLY,
   ensure_account_keys: INGEST,

@@ -787,6 +787,21 @@ create table admin_session (
 );
 create index admin_session_identity on admin_session (identity);
 
+-- The identities with which people signed in, for the list of people. The name is what the identity provider says: it can
+-- be another person's, and decides nothing.
+create table signed_in_identity (
+  -- A hash of issuer and subject.
+  identity text primary key check (identity ~ '^[0-9a-f]{64}$'),
+  person text not null check (char_length(person) between 1 and 128 and person !~ '[()]'),
+  name text check (char_length(name) between 1 and 128),
+  roles text[] not null check (cardinality(roles) between 1 and 5
+    and roles <@ '{operator,analyst,investigator,privacy,auditor}'),
+  signed_in_at timestamptz not null,
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  check (signed_in_at between '2000-01-01Z' and '9999-12-31Z' and signed_in_at = signed_in_at::timestamptz(3))
+);
+create index signed_in_identity_person on signed_in_identity (person);
+
 -- Sign-ins in progress, by the hash of the secret in the browser's cookie.
 create table sign_in_attempt (
   secret_hash bytea primary key,

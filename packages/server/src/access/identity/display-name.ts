@@ -15,7 +15,7 @@ export function displayName(claims: Claims, claim: string | undefined): string |
   if (typeof value !== "string") return null;
   // PostgreSQL stores neither a NUL nor half of a surrogate pair.
   const characters = [...value.trim().toWellFormed().replaceAll("\0", "\uFFFD")];
-  // guard(left): a name of any length is stored in bounds
-  const cut = characters.length > MAX_NAME ? [...characters.slice(0, MAX_NAME - 1), "…"] : characters;
-  return cut.join("") || null;
+  // guard: a name of any length is stored in bounds
+  if (characters.length > MAX_NAME) return `${characters.slice(0, MAX_NAME - 1).join("")}…`;
+  return characters.join("") || null;
 }

@@ -250,6 +250,10 @@ const LISTED: readonly (readonly [table: string, row: string])[] = [
     "(secret_hash, session_id, kind, person, identity, roles, granted_by, started_at, last_used_at, expires_at, mac) values (uuid_send(gen_random_uuid()), gen_random_uuid(), 'login', 'ann', 'i', '{auditor}', '{}', $1, '2026-01-31', '2026-02-01', '')",
   ],
   [
+    "signed_in_identity",
+    "(identity, person, roles, signed_in_at) values (encode(sha256(uuid_send(gen_random_uuid())), 'hex'), 'ann', '{auditor}', $1)",
+  ],
+  [
     "access_case",
     "(case_id, category, reason, scope, account, opened_by, opened_at, expires_at) values (gen_random_uuid(), 'dispute', 'r', 'account', 'a', 'ann', $1, '2020-01-01')",
   ],

@@ -25,6 +25,7 @@ beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
   scene = await startSignInServer(environment, folder());
+  scene.provider.people.set("1", { ...scene.provider.people.get("1"), name: "Jane \u001b\u202eDoe" });
 });
 afterAll(async () => {
   await scene?.stop();
@@ -89,6 +90,10 @@ describe("drs login", () => {
     const listed = await runDrs({ XDG_CONFIG_HOME: folder() }, ["session", "list", "--json"]);
     expect(listed.code, listed.stderr).toBe(0);
     expect(objects(listed.stdout.toString())).toMatchObject([{ person: "j.doe", kind: "login" }]);
+    const people = await runDrs({ XDG_CONFIG_HOME: folder() }, ["person", "list"]);
+    expect(people.stdout.toString(), people.stderr).toMatch(
+      /^j\.doe +Jane \\u001b\\u202eDoe +operator, privacy, auditor /m,
+    );
 
     const logged = `${scene.server.stdout()} ${scene.server.stderr()} ${browser.visited.join(" ")}`;
     expect(logged).not.toContain(token);

@@ -42,6 +42,7 @@ export async function startSignInServer(environment: Record<string, string>, fol
     DRS_OIDC_CLIENT_ID: CLIENT.id,
     DRS_OIDC_CLIENT_SECRET: CLIENT.secret,
     DRS_OIDC_ROLE_FILE: roleFile,
+    DRS_OIDC_NAME_CLAIM: "name",
   };
   let server = await startServer(settings);
   return {

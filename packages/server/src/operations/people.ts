@@ -1,3 +1,4 @@
+import { ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { listPeople as queryPeople } from "../access/identity/signed-in-identities.ts";
 import { isText, nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
@@ -10,7 +11,7 @@ export const listPeople: Operation<"listPeople", "clock" | "pool"> = async ({ po
     person,
     name,
     identities: [...identities],
-    roles,
+    roles: ROLE_NAMES.filter((role) => roles.includes(role)),
     signed_in_at,
     sessions,
     tokens,

@@ -37,7 +37,7 @@ describe("a person", () => {
     expect(listed).toMatchObject({ name: "Jane D.", tokens: 1 });
     expect(listed?.identities).toHaveLength(2);
     for (const identity of listed?.identities ?? []) expect(identity).toMatch(/^[0-9a-f]{16}$/);
-    expect(listed?.roles.toSorted()).toEqual(["analyst", "auditor", "investigator", "operator", "privacy"]);
+    expect(listed?.roles).toEqual(["operator", "analyst", "investigator", "privacy", "auditor"]);
     expect(listed?.sessions).toBeGreaterThanOrEqual(2);
     expect(scene.system.clock.now() - Date.parse(listed?.signed_in_at ?? "")).toBeLessThan(1_000);
   });
@@ -48,7 +48,7 @@ describe("a person", () => {
       person: "ci",
       name: null,
       identities: [],
-      roles: ["analyst", "operator"],
+      roles: ["operator", "analyst"],
       signed_in_at: null,
       sessions: 0,
       tokens: 1,

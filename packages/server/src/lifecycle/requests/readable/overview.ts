@@ -111,7 +111,7 @@ function summary(texts: Texts, { account, export_id, exported_at, refused }: Sto
 
 /** @param unnamed the number of events that none of the texts counts. */
 function tally(texts: Texts, { counts, isFull }: Tally, unnamed = 0): Html {
-  if (counts.size === 0) return markup`${texts.summary.none}`;
+  if (counts.size === 0 && unnamed === 0) return markup`${texts.summary.none}`;
   const { others, notStated } = texts.summary;
   const items = [...counts].map(([text, count]) => markup`<li>${shown(texts, text)}: ${count}`);
   const rest = unnamed > 0 ? markup`<li>${notStated}: ${unnamed}` : "";

@@ -183,6 +183,8 @@ it("long numbers are rounded, and devices are counted with the events that name 
   ]);
   expect(textOf(index)).toContain("jsTimerResolutionMs 0.00006 milliseconds");
   expect(textOf(index)).toContain(`Google Pixel 8 : 1 ${TEXTS.en.summary.notStated}: 1`);
+  const { index: unnamed } = await write(eventParts(1, eventOf({})));
+  expect(textOf(unnamed)).toContain(`${TEXTS.en.summary.devices} ${TEXTS.en.summary.notStated}: 1`);
 });
 
 it("observations have the order of the catalog, and say in words what they are", async () => {

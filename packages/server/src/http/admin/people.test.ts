@@ -55,6 +55,16 @@ describe("a person", () => {
     });
   });
 
+  it("who signed in by a link has a sign-in and no identity, until the session ends", async () => {
+    const { pool, clock, adminSessions } = scene.system;
+    const linked = { person: "linked", identity: "link 1", grants: [], authenticatedAt: null };
+    const { sessionId } = await adminSessions.start(pool, clock, "console", { ...linked, roles: ["auditor"] });
+    expect(await find("linked")).toMatchObject({ name: null, identities: [], roles: ["auditor"], sessions: 1 });
+    expect((await find("linked"))?.signed_in_at).not.toBeNull();
+    await (await listener.client(["operator"])).call("revokeSession", { session_id: sessionId });
+    expect(await find("linked")).toBeUndefined();
+  });
+
   it("is listed once over several pages", async () => {
     for (const person of ["ci-1", "ci-2", "ci-3", "=cmd"]) await listener.token(["analyst"], { person });
     const client = await listener.client(["auditor"]);

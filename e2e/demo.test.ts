@@ -84,9 +84,10 @@ describe("drs demo", () => {
     expect(await rowsOf("restriction list")).toMatchObject([{ article: 21 }, { article: 18 }]);
     expect(await rowsOf("request list")).toMatchObject([
       { account: "customer-4", kind: "access", overdue: false, outcome: null },
-      { outcome: "done" },
-      { outcome: "done" },
-      { outcome: "partly" },
+      { kind: "restriction", outcome: "done" },
+      { kind: "objection", outcome: "done" },
+      { kind: "erasure", outcome: "done" },
+      { kind: "erasure", outcome: "partly" },
     ]);
     expect(await rowsOf("erase list")).toMatchObject([{ still_held: expect.any(Number) as number }, { still_held: 0 }]);
     expect(await rowsOf("case list")).toMatchObject([{ closed_at: null }, { closed_at: expect.any(String) as string }]);

@@ -211,8 +211,15 @@ export const STEPS: readonly Step[] = [
   {
     day: 8,
     by: "petra",
-    run: 'restriction add --account customer-19 --article 21 --purpose payments --reason "objection 17" --approver "A. Roe"',
+    run: 'request add --account customer-19 --kind objection --identity "signed in, code by mail"',
+    keep: { objection: "request_id" },
   },
+  {
+    day: 8,
+    by: "petra",
+    run: 'restriction add --account customer-19 --article 21 --purpose payments --reason "objection 17" --approver "A. Roe" --request {objection}',
+  },
+  { day: 8, by: "petra", run: "request close {objection} --outcome done" },
   {
     day: 9,
     by: "petra",

@@ -89,9 +89,12 @@ it("the same observation of two groups names its group, and further values are c
 });
 
 it("an objection is among the requests, explains what it excludes, and is in the letter", async () => {
-  const objection = { article: 21, purpose: "payments", reason: "objection 17", placed_at: MANIFEST.exported_at };
+  const asked = { request_id: "r", kind: "objection", received_at: "2026-11-28", due_at: "2026-12-28", identity: null };
+  const what = { article: 21, purpose: "payments", request_id: "r", reason: "objection 17" };
+  const objection = { ...what, placed_at: MANIFEST.exported_at };
   const ended = { ...objection, article: 18, purpose: null, placed_at: "2026-01-02T00:00:00Z" };
   const { index, files } = await write([
+    lines("requests.ndjson", { ...asked, closed_at: MANIFEST.exported_at, outcome: "done", ground: null }),
     lines("restrictions.ndjson", { ...objection, lifted_at: null, erased: false }),
     lines("restrictions.ndjson", { ...ended, lifted_at: MANIFEST.exported_at, erased: false }),
     ...eventParts(1, eventOf({}), { restricted: true }),
@@ -105,7 +108,9 @@ it("an objection is among the requests, explains what it excludes, and is in the
   expect(textOf(two)).toContain("Excluded from analysis yes true Session");
   expect(textOf(three)).toContain("Excluded from analysis no false");
   const [, requests = ""] = index.split('<h2 id="requests">');
-  expect(textOf(requests)).toMatch(/objection \(article 21\) Fraud prevention payments is active/);
+  expect(textOf(requests)).toMatch(
+    /objection \(article 21\) Fraud prevention payments is active[^|]* 28 November 2026 objection 17/,
+  );
   expect(files.get("letter.txt")).toContain("- Active: objection (article 21) of 29 November 2026\n");
   expect(files.get("letter.txt")).not.toContain("article 18)");
 });

@@ -200,7 +200,8 @@ class Pages {
 
   #readRestriction(line: RestrictionLine): readonly WrittenPage[] {
     if (line.lifted_at === null && line.erased !== true) this.#restrictions.push(line);
-    return this.#add("requests", line.placed_at, () => restrictionRow(this.#texts, line, this.#titleOf));
+    const request = this.#requests.find(({ request_id }) => request_id === line.request_id);
+    return this.#add("requests", line.placed_at, () => restrictionRow(this.#texts, line, this.#titleOf, request));
   }
 
   #readRecipient(line: RecipientLine): readonly WrittenPage[] {

@@ -4,7 +4,7 @@ import { row } from "./page.ts";
 import type { Links, Root } from "./links.ts";
 import type { Texts } from "./texts/en.ts";
 import { fill } from "./texts/texts.ts";
-import { code, date, period, shown, time, value } from "./words.ts";
+import { code, date, dateOf, period, shown, time, value } from "./words.ts";
 
 /** A list of the overview that is a table. */
 export const TABLES = ["recipients", "features", "accesses", "requests"] as const;
@@ -60,6 +60,7 @@ export interface RestrictionLine {
   readonly purpose: string | null;
   readonly reason: string;
   readonly placed_at: string;
+  readonly request_id?: string | null;
   readonly lifted_at: string | null;
   readonly erased?: boolean;
 }
@@ -171,9 +172,15 @@ export function articleOf(texts: Texts, { article }: RestrictionLine): string {
   return Object.hasOwn(articles, article) ? (articles[article] ?? "") : "";
 }
 
-/** An objection or a restriction, among the requests that it belongs to. */
-export function restrictionRow(texts: Texts, line: RestrictionLine, titleOf: (purpose: string) => string): Html {
-  const { all, active, ended } = texts.requests;
+/** An objection or a restriction, among the requests. @param request the one that it answers. */
+export function restrictionRow(
+  texts: Texts,
+  line: RestrictionLine,
+  titleOf: (purpose: string) => string,
+  request: RequestLine | undefined,
+): Html {
+  const { all, active, ended, asked } = texts.requests;
+  const after = request && fill(asked, { date: dateOf(texts, new Date(request.received_at)) });
   const about =
     line.purpose === null ? all : markup`${shown(texts, titleOf(line.purpose))} ${code(texts, line.purpose)}`;
   const state = line.lifted_at === null ? active : markup`${ended} ${time(texts, line.lifted_at)}`;
@@ -182,7 +189,7 @@ export function restrictionRow(texts: Texts, line: RestrictionLine, titleOf: (pu
     articleOf(texts, line),
     about,
     "",
-    markup`${state}<br>${shown(texts, line.reason)}`,
+    markup`${state}${after === undefined ? "" : markup`<br>${after}`}<br>${shown(texts, line.reason)}`,
   ];
   return row(labelsOf(texts, "requests"), cells);
 }

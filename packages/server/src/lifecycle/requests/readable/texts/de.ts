@@ -507,6 +507,7 @@ export const DE: Texts = {
     all: "alle Zwecke",
     active: "gilt: diese Ereignisse sind von der Auswertung ausgenommen",
     ended: "beendet",
+    asked: "wie Sie am {date} verlangt haben",
   },
 
   files: {

@@ -480,6 +480,7 @@ export const EN = {
     all: "all purposes",
     active: "is active: these events are excluded from analysis",
     ended: "ended",
+    asked: "as you asked on {date}",
   },
 
   files: {

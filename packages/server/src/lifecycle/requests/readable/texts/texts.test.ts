@@ -72,7 +72,7 @@ function tables({ accesses, recipients, requests, periods, features }: Texts): r
   };
   const dates = { received_at: at, due_at: at, closed_at: null };
   const request = { ...dates, request_id: "r", kind: "access", outcome: null, ground: null, identity: null };
-  const restriction = { purpose: null, reason: "r", placed_at: at, lifted_at: null };
+  const restriction = { purpose: null, request_id: "r", reason: "r", placed_at: at, lifted_at: null };
   const feature = { event_id: idOf(99), received_at: at, delete_on: null, purpose: "payments", value: 1 };
   return [
     lines("purposes.ndjson", { ...PURPOSE, raw_retention: "P1Y1M1W1DT1H1M1S", derived_retention: "P2Y2M2W2DT2H2M2S" }),

@@ -123,6 +123,12 @@ describe("a hostile name", () => {
     await people();
     const entries = await listAudit(scene.system.pool, () => scene.system.secrets, { limit: 1_000 });
     expect(entries.some(({ actor }) => actor.startsWith(`${person} (`))).toBe(true);
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        operation: "person.list",
+        detail: expect.objectContaining({ count: expect.any(Number) }),
+      }),
+    );
     expect(JSON.stringify(entries)).not.toMatch(/<script>|Jane/);
   });
 });

@@ -55,9 +55,9 @@ async function insertBackfill(state: string, minutesAgo: number, startedBy = "be
 async function insertExport(startedAgo: string): Promise<void> {
   await scene.owner.query(
     `with made as (insert into data_export (export_id, kind, purpose, features, clock, reason, labels_sha256, label_rows, format, recipient,
-        expires_on, watermark, erasures, started_by, started_at)
+        expires_on, watermark, erasures, started_by, started_at, attributes, input_states)
       values (gen_random_uuid(), 'features', 1, '{a@1}', 'known', 'r', '', 7, 'csv', 'customer-1', '2999-01-01', now(), 0, 'ann',
-        wall_clock_time() - $1::interval) returning export_id)
+        wall_clock_time() - $1::interval, '{}', false) returning export_id)
     insert into export_subject select export_id, 3, '\\x00' from made`,
     [startedAgo],
   );

@@ -168,13 +168,14 @@ export function leafCommands(): readonly string[] {
 }
 
 /**
- * Commands that use no installation: they work on a folder of files, on an endpoint or on a running server, or make an
- * installation of their own.
+ * Commands that work on no installation of any kind: they work on a folder of files, on an endpoint or on a running
+ * server, make an installation of their own, or refuse an external database.
  */
 export const LOCAL: ReadonlySet<string> = new Set([
   "bench",
   "capacity",
   "demo",
+  "console link",
   "live",
   "completion",
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),

@@ -5,6 +5,7 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { withInstallation } from "./connection.ts";
 import { agentOf, type Context, loadConfig, print } from "./context.ts";
 import { example, personName } from "./options.ts";
+import { groupOf } from "./route-command.ts";
 import { roleList } from "./role-list.ts";
 import { reachOf } from "../serve/reach.ts";
 
@@ -14,15 +15,13 @@ interface LinkOptions {
 }
 
 export function consoleCommand(context: Context): Command {
-  const command = new Command("console");
-  command
-    .command("link")
+  const link = new Command("link")
     .description("Print a link that signs one person in, once, within ten minutes; on loopback without OpenID Connect.")
     .option("--person <name>", "who signs in, as the audit log names them", personName, "development")
     .option("--role <role...>", `one or more of ${ROLE_NAMES.join(", ")} (default: all)`, roleList)
     .addHelpText("after", example("drs console link", "drs console link --person j.doe --role privacy"))
     .action((options: LinkOptions) => printLink(context, options));
-  return command;
+  return groupOf("console", "drs console link", link);
 }
 
 async function printLink(context: Context, { person, role: roles = ROLE_NAMES }: LinkOptions): Promise<void> {

@@ -31,6 +31,13 @@ export {
   ROUTES,
 } from "./routes.ts";
 export {
+  MAX_DAYS,
+  MAX_REJECTION_SUMS,
+  MAX_SUMMARY_ROWS,
+  OUTCOME_GROUPS,
+  type OutcomeGroup,
+} from "./routes/counters.ts";
+export {
   type AccountExport,
   EXPORT_FILE,
   EXPORT_LANGUAGES,

@@ -130,6 +130,12 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
     path: "/outcomes",
     query: ["from", "to", "platform", "sdk_version", "probe", "limit", "after"],
   },
+  summarizeOutcomes: {
+    method: "GET",
+    path: "/outcomes/summary",
+    query: ["by", "from", "to", "platform", "sdk_version", "probe"],
+  },
+  summarizeRejections: { method: "GET", path: "/rejections/summary", query: ["from", "to"] },
   listRejections: {
     method: "GET",
     path: "/rejections",

@@ -17,6 +17,14 @@ import {
 
 const TAG = "Counters";
 
+/** How outcomes are grouped. */
+export const OUTCOME_GROUPS = ["sdk_version", "os", "platform", "day"] as const;
+export type OutcomeGroup = (typeof OUTCOME_GROUPS)[number];
+/** Limits of a summary. */
+export const MAX_DAYS = 92;
+export const MAX_SUMMARY_ROWS = 5_000;
+export const MAX_REJECTION_SUMS = 500;
+
 const range = {
   from: Type.Optional(time("Hours from this time on.")),
   to: Type.Optional(time("Hours that begin before this time.")),
@@ -57,6 +65,64 @@ export const COUNTER_ROUTES = {
         }),
       ),
       next,
+    }),
+  },
+  summarizeOutcomes: {
+    method: "GET",
+    path: "/outcomes/summary",
+    tag: TAG,
+    summary: "Numbers of events by the outcome of each probe, in groups",
+    description: `At most ${MAX_DAYS} days, by default the last 7; at most ${MAX_SUMMARY_ROWS} rows.`,
+    permission: "counters.read",
+    operation: "outcome.summary",
+    access: "read",
+    query: object({
+      by: Type.Enum([...OUTCOME_GROUPS], { description: "What the groups have in common; `day`: in UTC." }),
+      ...range,
+      platform: Type.Optional(Type.Enum([...PLATFORMS])),
+      sdk_version: Type.Optional(sdkVersion),
+      probe: Type.Optional(nonEmptyText(128, "Probe id; `other`: probes that the catalog does not know.")),
+    }),
+    answer: object({
+      from: shownText("Start of the first hour that counts."),
+      to: shownText("End of the range."),
+      outcomes: Type.Array(
+        shape("OutcomeSum", {
+          group: shownText("Such as `1.2.0`, `android 15`, `ios` or `2026-11-29`."),
+          probe: shownText(),
+          state: shownText(),
+          occurrences: count(),
+        }),
+        { description: "In the order of group, probe and state." },
+      ),
+      more: Type.Boolean({ description: "Whether there are more rows than the maximum." }),
+    }),
+  },
+  summarizeRejections: {
+    method: "GET",
+    path: "/rejections/summary",
+    tag: TAG,
+    summary: "Numbers of rejected requests by problem, rule and place, most frequent first",
+    description: `At most ${MAX_DAYS} days, by default the last 7; at most ${MAX_REJECTION_SUMS} rows.`,
+    permission: "counters.read",
+    operation: "rejection.summary",
+    access: "read",
+    query: object(range),
+    answer: object({
+      from: shownText("Start of the first hour that counts."),
+      to: shownText("End of the range."),
+      rejections: Type.Array(
+        shape("RejectionSum", {
+          problem: shownText(),
+          violation: nullable(shownText("The rule, or a cause that clients do not learn.")),
+          place: nullable(shownText("Where in the request; without names that a client chose.")),
+          sdk_version: nullable(shownText("Null: not known.")),
+          occurrences: count(),
+          first_hour: shownText("The first hour of the range in which it occurred."),
+          last_hour: shownText("The last one."),
+        }),
+      ),
+      more: Type.Boolean({ description: "Whether there are more rows than the maximum." }),
     }),
   },
   listRejections: {

@@ -22,5 +22,15 @@ export function rejectionCommand(context: Context): Command {
       empty: "No rejections.",
       examples: ["drs rejection list --problem request-invalid"],
     }),
+    routeList(context, {
+      name: "summary",
+      route: "summarizeRejections",
+      rows: "rejections",
+      help: "Sum rejected requests by problem, rule and place, over days.",
+      options: HOURS,
+      empty: "No rejections.",
+      examples: ["drs rejection summary --from -14d"],
+      end: ({ more }) => (more ? "There are more rows: choose a shorter time." : undefined),
+    }),
   );
 }

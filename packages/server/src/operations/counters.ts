@@ -1,4 +1,8 @@
-import type { Input } from "@device-risk-signals/admin-api";
+import { type Input, MAX_DAYS, MAX_REJECTION_SUMS, MAX_SUMMARY_ROWS } from "@device-risk-signals/admin-api";
+import { OperatorError } from "../base/errors/operator-error.ts";
+import type { Clock } from "../base/ports.ts";
+import { hourOf } from "../ingest/counters/hours.ts";
+import { type Hours, sumOutcomes, sumRejections } from "../ingest/counters/sum-counts.ts";
 import {
   listOutcomes as queryOutcomes,
   listRejections as queryRejections,
@@ -43,6 +47,41 @@ export const listRejections: Operation<"listRejections", "pool"> = async ({ port
     audit: { detail: { count: rows.length } },
   };
 };
+
+export const summarizeOutcomes: Operation<"summarizeOutcomes", "clock" | "pool"> = async ({ ports, input }) => {
+  const { by, platform, probe, sdk_version: sdkVersion } = input;
+  const hours = hoursOf(input, ports.clock);
+  const rows = await sumOutcomes(ports.pool, { ...hours, by, platform, probe, sdkVersion });
+  const outcomes = rows.slice(0, MAX_SUMMARY_ROWS);
+  return {
+    answer: { ...hours, outcomes, more: rows.length > outcomes.length },
+    audit: { detail: { count: outcomes.length } },
+  };
+};
+
+export const summarizeRejections: Operation<"summarizeRejections", "clock" | "pool"> = async ({ ports, input }) => {
+  const hours = hoursOf(input, ports.clock);
+  const rows = await sumRejections(ports.pool, hours);
+  const rejections = rows.slice(0, MAX_REJECTION_SUMS);
+  return {
+    answer: { ...hours, rejections, more: rows.length > rejections.length },
+    audit: { detail: { count: rejections.length } },
+  };
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DEFAULT_DAYS = 7;
+
+/** The whole hours of a summary. @throws wrong-usage if they are too many. */
+function hoursOf({ from, to }: Pick<Input<"listOutcomes">, "from" | "to">, { now }: Clock): Hours {
+  const end = to === undefined ? now() : Date.parse(to);
+  const start = hourOf(from === undefined ? end - DEFAULT_DAYS * DAY_MS : Date.parse(from));
+  if (end - start > MAX_DAYS * DAY_MS + HOUR_MS) {
+    throw new OperatorError("wrong-usage", `A summary has at most ${MAX_DAYS} days: choose a later start.`);
+  }
+  return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+}
 
 const rangeOf = ({ from, to }: Pick<Input<"listOutcomes">, "from" | "to">): TimeRange => ({
   ...(from !== undefined && { from: Date.parse(from) }),

@@ -74,8 +74,8 @@ const DAY_MS = 24 * HOUR_MS;
 const DEFAULT_DAYS = 7;
 
 /** The whole hours of a summary. @throws wrong-usage if they are too many. */
-function hoursOf({ from, to }: Pick<Input<"listOutcomes">, "from" | "to">, { now }: Clock): Hours {
-  const end = to === undefined ? now() : Date.parse(to);
+function hoursOf({ from, to }: Pick<Input<"listOutcomes">, "from" | "to">, clock: Clock): Hours {
+  const end = to === undefined ? clock.now() : Date.parse(to);
   const start = hourOf(from === undefined ? end - DEFAULT_DAYS * DAY_MS : Date.parse(from));
   if (end - start > MAX_DAYS * DAY_MS + HOUR_MS) {
     throw new OperatorError("wrong-usage", `A summary has at most ${MAX_DAYS} days: choose a later start.`);

@@ -26,6 +26,8 @@ export interface ConsoleScene {
   link(person: string, roles?: readonly string[]): Promise<string>;
   /** Stores an event of an account by the endpoint. @returns its id. */
   store(account: string, probes: Probes | Scenario): Promise<string>;
+  /** Sends a request that the endpoint rejects. @returns its status. */
+  post(account: string, changes: { readonly observations: object }): Promise<number>;
   drs(...args: readonly string[]): Promise<string>;
   restart(): Promise<void>;
 }
@@ -98,6 +100,12 @@ export function useConsole(): ConsoleScene {
       });
       expect(status, text).toBe(201);
       return String(json["event_id"]);
+    },
+    async post(account, { observations }) {
+      const who = await issueCredentials(environment, account);
+      const request = transport(who);
+      Object.assign(request.observations, observations);
+      return (await send({ url: server.url, headers: authorized(who), body: JSON.stringify(request) })).status;
     },
     drs,
     async restart() {

@@ -5,6 +5,7 @@ import { axe } from "./axe.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
 const scene = useConsole();
+const ROLES = ["operator", "analyst", "investigator", "privacy", "auditor"];
 let event = "";
 let other = "";
 let page: Page;
@@ -23,8 +24,10 @@ beforeAll(async () => {
     },
   });
   await scene.store("w".repeat(110), "full-ios");
-  page = await scene.signIn("ines", ["investigator"]);
-  const opened = await scene.signIn("ines", ["investigator"], page.context());
+  const refused = await scene.post("a", { observations: { schema_version: "1" } });
+  expect(refused).toBe(400);
+  page = await scene.signIn("ines", ROLES);
+  const opened = await scene.signIn("ines", ROLES, page.context());
   await opened.goto(`${scene.url}/events/${event}`);
   await opened.getByRole("button", { name: "Open the observations" }).click();
   await opened.getByLabel("Reason").fill("to see every state");
@@ -103,6 +106,47 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
     await go(`/events/${event}/compare/${other}`);
     await page.getByRole("button", { name: /^Not comparable/ }).click();
     await page.getByRole("row").nth(2).waitFor();
+  },
+  "the overview": async () => {
+    await go("/");
+    await page.getByRole("heading", { name: "The last events" }).waitFor();
+    await page.getByRole("row").nth(2).waitFor();
+  },
+  "rejected requests": async () => {
+    await go("/rejections");
+    await page.locator("summary").first().click();
+  },
+  "no rejected requests": async () => {
+    await page.route("**/rejections/summary?*", (route) =>
+      route.fulfill({ json: { from: "", to: "", rejections: [], more: false } }),
+    );
+    await go("/rejections");
+    await page.getByText("Nothing was rejected").waitFor();
+  },
+  "the health of probes, with a chosen cell": async () => {
+    await go("/probes?by=day");
+    await page.locator(".matrix-cell").first().click();
+    await page.getByRole("heading", { name: /Device identity/ }).waitFor();
+  },
+  "fields beyond the catalog": async () => {
+    await go("/drift");
+    await page.getByRole("row").nth(1).waitFor();
+  },
+  "the review of a field": async () => {
+    await go("/drift");
+    await page
+      .getByRole("button", { name: /^Review/ })
+      .first()
+      .click();
+  },
+  health: async () => {
+    await go("/health");
+    await page.getByRole("heading", { name: "Capacity" }).waitFor();
+  },
+  "health that can't be examined": async () => {
+    await refuse("**/admin/v1/health");
+    await go("/health");
+    await page.getByText("The server could not be examined").waitFor();
   },
   "a page that does not exist": async () => {
     await go("/nothing");

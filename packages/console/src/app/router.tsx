@@ -1,7 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { SearchPage } from "../events/search-page.tsx";
 import { searchOf } from "../events/search.ts";
 import { SignInPage } from "../sign-in/sign-in-page.tsx";
+import { OverviewPage } from "../overview/overview-page.tsx";
+import { probesSearchOf } from "../probes/probes-search.ts";
+import { daysOf } from "../ui/days.tsx";
 import { NotFound } from "./not-found.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -17,13 +20,7 @@ const signIn = createRoute({
 
 const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
 
-const home = createRoute({
-  getParentRoute: () => shell,
-  path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/events", replace: true });
-  },
-});
+const home = createRoute({ getParentRoute: () => shell, path: "/", component: OverviewPage });
 
 export const searchRoute = createRoute({
   getParentRoute: () => shell,
@@ -44,8 +41,38 @@ export const compareRoute = createRoute({
   component: lazyRouteComponent(() => import("../events/compare-page.tsx"), "ComparePage"),
 });
 
+const rejections = createRoute({
+  getParentRoute: () => shell,
+  path: "/rejections",
+  component: lazyRouteComponent(() => import("../rejections/rejections-page.tsx"), "RejectionsPage"),
+  validateSearch: daysOf,
+});
+
+const probes = createRoute({
+  getParentRoute: () => shell,
+  path: "/probes",
+  component: lazyRouteComponent(() => import("../probes/probes-page.tsx"), "ProbesPage"),
+  validateSearch: probesSearchOf,
+});
+
+const drift = createRoute({
+  getParentRoute: () => shell,
+  path: "/drift",
+  component: lazyRouteComponent(() => import("../drift/drift-page.tsx"), "DriftPage"),
+  validateSearch: ({ all }: Readonly<Record<string, unknown>>): { all?: boolean } => (all === true ? { all } : {}),
+});
+
+const health = createRoute({
+  getParentRoute: () => shell,
+  path: "/health",
+  component: lazyRouteComponent(() => import("../health/health-page.tsx"), "HealthPage"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren([home, searchRoute, eventRoute, compareRoute])]),
+  routeTree: root.addChildren([
+    signIn,
+    shell.addChildren([home, searchRoute, eventRoute, compareRoute, rejections, probes, drift, health]),
+  ]),
   defaultPreload: "intent",
 });
 

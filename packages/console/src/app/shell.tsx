@@ -43,20 +43,31 @@ function ToSignIn() {
   return null;
 }
 
+const SCREENS = [
+  { to: "/", name: "Overview" },
+  { to: "/events", name: "Events" },
+  { to: "/rejections", name: "Rejected requests" },
+  { to: "/probes", name: "Probe health" },
+  { to: "/drift", name: "New fields" },
+  { to: "/health", name: "Health" },
+] as const;
+
 function Rail() {
   const { person, roles, installation, version } = useSession();
   return (
     <nav className="rail" aria-label="Screens">
-      <Link to="/events" className="brand">
+      <Link to="/" className="brand">
         <span className="brand-mark" aria-hidden="true" />
         Device Risk Signals
       </Link>
       <ul className="rail-links">
-        <li>
-          <Link to="/events" activeOptions={{ includeSearch: false }}>
-            Events
-          </Link>
-        </li>
+        {SCREENS.map(({ to, name }) => (
+          <li key={to}>
+            <Link to={to} activeOptions={{ includeSearch: false, exact: to === "/" }}>
+              {name}
+            </Link>
+          </li>
+        ))}
       </ul>
       <div className="rail-person">
         <p className="person">{person}</p>

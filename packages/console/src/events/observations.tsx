@@ -7,6 +7,7 @@ import {
 } from "@device-risk-signals/contract/observations";
 import { useMemo, useState } from "react";
 import { Foreign, visible } from "../ui/foreign.tsx";
+import { Marked } from "../ui/marked.tsx";
 import { fieldNameOf, probeOf, PROBES, titleOf } from "./field-path.ts";
 import { Outcome, OUTCOMES } from "./outcome.tsx";
 import { Value } from "./value.tsx";
@@ -117,7 +118,9 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields }: ProbeProp
                   <td>
                     <Outcome state="omitted" />
                   </td>
-                  <td className="quiet">{meaning}</td>
+                  <td className="quiet">
+                    <Marked text={meaning} />
+                  </td>
                 </tr>
               ))}
           </tbody>
@@ -146,7 +149,9 @@ function FieldRow({ field }: { readonly field: ObservedField }) {
         {why !== null && <span className="tag">no observation: {why}</span>}
       </td>
       <td className="quiet">
-        {meaning ?? "The catalog does not know this field: its meaning and its sensitivity are not reviewed."}
+        <Marked
+          text={meaning ?? "The catalog does not know this field: its meaning and its sensitivity are not reviewed."}
+        />
         {sensitivity !== null && sensitivity !== "low" && <span className="tag">{sensitivity} sensitivity</span>}
       </td>
     </tr>

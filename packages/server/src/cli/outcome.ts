@@ -1,4 +1,3 @@
-import { OUTCOME_GROUPS } from "@device-risk-signals/admin-api";
 import { PLATFORMS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Command } from "commander";
@@ -37,7 +36,7 @@ export function outcomeCommand(context: Context): Command {
       rows: "outcomes",
       help: "Sum numbers of events by outcome, in groups, over days.",
       options: {
-        by: { help: OUTCOME_GROUPS.join(", "), read: wordOf(OUTCOME_GROUPS) },
+        by: { help: "what the groups have in common", fallback: ["sdk_version", "sdk_version"] },
         ...HOURS,
         platform: { help: PLATFORMS.join(" or "), read: wordOf(PLATFORMS) },
         sdk_version: { flags: "--sdk-version <version>", help: "of this SDK version" },

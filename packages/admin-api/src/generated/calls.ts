@@ -30,6 +30,11 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
       "after",
     ],
   },
+  tailEvents: {
+    method: "GET",
+    path: "/events/tail",
+    query: ["since", "account", "action_type", "platform", "sdk_version", "purpose"],
+  },
   readEvent: { method: "GET", path: "/events/{event_id}" },
   readObservations: { method: "POST", path: "/events/{event_id}/observations", hasBody: true },
   compareEvents: { method: "POST", path: "/events/{event_id}/compare", hasBody: true },

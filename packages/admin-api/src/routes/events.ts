@@ -25,6 +25,9 @@ import {
 
 const TAG = "Events";
 
+/** Maximum number of events of a tail. */
+export const MAX_TAIL = 200;
+
 const filter = {
   account: Type.Optional(account),
   action_id: Type.Optional(actionId),
@@ -87,6 +90,31 @@ export const EVENT_ROUTES = {
       searched_until: nullable(
         time("If the search ran out of time: it has examined every event that was received after this time."),
       ),
+    }),
+  },
+  tailEvents: {
+    method: "GET",
+    path: "/events/tail",
+    tag: TAG,
+    summary: "Events that were received since a time, newest first",
+    description:
+      `At most ${MAX_TAIL}. A page that follows the events calls it each second, with a time a few seconds before that of ` +
+      "the newest event it has, because events of other servers may be committed a little later. Audited once per " +
+      "person, filter and ten minutes of a server.",
+    permission: "events.list",
+    operation: "event.tail",
+    access: "audited-read",
+    query: object({
+      since: time("Received at this time or later; at most a day ago."),
+      account: filter.account,
+      action_type: filter.action_type,
+      platform: filter.platform,
+      sdk_version: filter.sdk_version,
+      purpose: filter.purpose,
+    }),
+    answer: object({
+      events: Type.Array(event),
+      more: Type.Boolean({ description: "Whether there are more than the maximum: older ones are left out." }),
     }),
   },
   readEvent: {

@@ -17,6 +17,7 @@ export const eventCommand = (context: Context): Command =>
     getCommand(context),
     showCommand(context),
     listCommand(context),
+    tailCommand(context),
     compareCommand(context),
     timelineCommand(context),
   );
@@ -66,6 +67,26 @@ const listCommand = (context: Context): Command =>
   })
     .option(...INCLUDE_RESTRICTED)
     .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));
+
+const tailCommand = (context: Context): Command =>
+  routeList(context, {
+    name: "tail",
+    route: "tailEvents",
+    help: "List the events since a time, newest first. Audited once in ten minutes.",
+    examples: ["drs event tail --since -5m", "drs event tail --since -1h --platform ios"],
+    rows: "events",
+    empty: "No events.",
+    columns: columnsOf,
+    options: {
+      since: { flags: "--since <time>", help: `received at this time or later: ${TIMES}` },
+      account: "of this account",
+      action_type: { flags: "--action-type <type>", help: "of this action type" },
+      platform: "of this platform",
+      sdk_version: { flags: "--sdk-version <version>", help: "of this SDK version" },
+      purpose: { flags: "--purpose <id>", help: "of this purpose" },
+    },
+    end: ({ more }) => (more ? "There are more: older ones are left out." : undefined),
+  });
 
 function columnsOf({ event_id, received_at, account, action_type, platform, held, restricted }: Event): object {
   const state = [held ? "held" : "", restricted ? "restricted" : ""].filter(Boolean).join(", ") || null;

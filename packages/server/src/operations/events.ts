@@ -1,24 +1,17 @@
-import type { Answer, Event, Input, Scope } from "@device-risk-signals/admin-api";
+import type { Event, Input } from "@device-risk-signals/admin-api";
 import { type Found, findEvents } from "../store/events/find-events.ts";
-import type { EventFilter } from "../store/events/list-events.ts";
-import type { ListedEvent } from "../store/events/read-events.ts";
-import type { Executor } from "../store/postgres/executor.ts";
 import type { Caller } from "../access/identity/caller.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
-import { findPurposeCode, readPurposeIds } from "../purposes/policy-table.ts";
+import { filterOf, NAMING_FILTERS, SEARCH_MS, shown, type ShownPorts } from "./event-lists.ts";
 import { compareObservations, differencesOf } from "./compare-observations.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { type Ports, type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
+import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 import { refusedNames } from "./pseudonyms.ts";
 import { detailOf, type EventPorts, requireEvent, reveal, type RevealPorts, seesRestricted } from "./reveal.ts";
 import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
-/** The filters whose values some callers see only as pseudonyms. */
-const NAMING_FILTERS = ["account", "action_id", "session_id", "idempotency_key"] as const;
-/** Time limit of a search that no index serves. */
-const SEARCH_MS = 2_000;
 
 type OpenPorts = RevealPorts | ShownPorts;
 type ListPorts = "monotonic" | ReplayedPorts | ShownPorts;
@@ -123,59 +116,8 @@ function cursorOf({ after }: ListInput): { readonly after?: string; readonly to?
   });
 }
 
-async function filterOf({ pool }: Ports<"pool">, input: ListInput, cursor: number | undefined): Promise<EventFilter> {
-  const ends = [cursor, input.to === undefined ? undefined : Date.parse(input.to)].filter((end) => end !== undefined);
-  return {
-    ...(input.account !== undefined && { account: input.account }),
-    ...(input.action_id !== undefined && { actionId: input.action_id }),
-    ...(input.action_type !== undefined && { actionType: input.action_type }),
-    ...(input.sdk_version !== undefined && { sdkVersion: input.sdk_version }),
-    ...(input.session_id !== undefined && { sessionId: input.session_id }),
-    ...(input.idempotency_key !== undefined && { idempotencyKey: input.idempotency_key }),
-    ...(input.platform !== undefined && { platform: input.platform }),
-    ...(input.purpose !== undefined && { purpose: await purposeCode(pool, input.purpose) }),
-    ...(input.from !== undefined && { from: Date.parse(input.from) }),
-    ...(ends.length > 0 && { to: Math.min(...ends) }),
-  };
-}
-
-async function purposeCode(pool: Executor, id: string): Promise<number> {
-  const code = await findPurposeCode(pool, id);
-  if (code !== undefined) return code;
-  throw new AdminError("request-invalid", {
-    errors: [{ where: "querystring/purpose", detail: "there is no such purpose" }],
-  });
-}
-
 /** The filter for the detail of the audit entry, without the account and the limit, which the entry has elsewhere. */
 function shownFilter(input: ListInput, { includeRestricted = false }: Caller): Readonly<Record<string, unknown>> {
   const filter = Object.entries(input).filter(([name]) => name !== "account" && name !== "limit");
   return { ...Object.fromEntries(filter), ...(includeRestricted && { include_restricted: true }) };
-}
-
-type ShownPorts = "keys.pseudonymizer" | "pool";
-
-/**
- * The events as the caller sees them. With the scope `pseudonyms`, accounts, actions, sessions and idempotency keys are
- * pseudonyms.
- */
-async function shown(
-  { pool, keys }: Ports<ShownPorts>,
-  events: readonly ListedEvent[],
-  scope: Scope,
-): Promise<Answer<"listEvents">["events"]> {
-  const purposes = await readPurposeIds(pool);
-  const { pseudonymizer } = await keys();
-  return events.map((row) => {
-    const event = { ...row, purpose: purposes.get(row.purpose) ?? String(row.purpose) };
-    if (scope !== "pseudonyms") return event;
-    const { account } = row;
-    return {
-      ...event,
-      action_id: pseudonymizer.shownPseudonymOf("action", account, row.action_id),
-      account: pseudonymizer.shownPseudonymOf("account", account),
-      session_id: pseudonymizer.shownPseudonymOf("session", account, row.session_id),
-      idempotency_key: pseudonymizer.shownPseudonymOf("idempotency-key", account, row.idempotency_key),
-    };
-  });
 }

@@ -14,7 +14,11 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
   Session: () => import("./session.ts"),
   Health: () => import("./health.ts"),
   Work: () => import("./work.ts"),
-  Events: async () => ({ ...(await import("./events.ts")), ...(await import("./timeline.ts")) }),
+  Events: async () => ({
+    ...(await import("./events.ts")),
+    ...(await import("./tail-events.ts")),
+    ...(await import("./timeline.ts")),
+  }),
   Cases: () => import("./cases.ts"),
   Approvals: () => import("./approvals.ts"),
   Audit: async () => ({

@@ -112,6 +112,16 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
     await page.getByRole("heading", { name: "The last events" }).waitFor();
     await page.getByRole("row").nth(2).waitFor();
   },
+  "the live view, paused, with a chosen event": async () => {
+    await go("/live");
+    await page.locator(".row-button").first().click();
+    await page.keyboard.press("p");
+    await page.getByText("Paused.").waitFor();
+  },
+  "the live view when nothing arrives": async () => {
+    await go("/live?account=nobody");
+    await page.getByText("No event in the last ten minutes").waitFor();
+  },
   "rejected requests": async () => {
     await go("/rejections");
     await page.locator("summary").first().click();

@@ -4,6 +4,7 @@ const KEYS = [
   ["/", "search an account or an event id"],
   ["Tab, Enter", "go to a row, open it"],
   ["o", "open the observations of the event that is shown"],
+  ["p", "pause and resume the live view"],
   ["Esc", "close a dialog"],
   ["?", "this list"],
 ] as const;

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { SearchPage } from "../events/search-page.tsx";
 import { searchOf } from "../events/search.ts";
 import { SignInPage } from "../sign-in/sign-in-page.tsx";
+import { liveSearchOf } from "../live/live-search.ts";
 import { OverviewPage } from "../overview/overview-page.tsx";
 import { probesSearchOf } from "../probes/probes-search.ts";
 import { daysOf } from "../ui/days.tsx";
@@ -41,6 +42,13 @@ export const compareRoute = createRoute({
   component: lazyRouteComponent(() => import("../events/compare-page.tsx"), "ComparePage"),
 });
 
+const live = createRoute({
+  getParentRoute: () => shell,
+  path: "/live",
+  component: lazyRouteComponent(() => import("../live/live-page.tsx"), "LivePage"),
+  validateSearch: liveSearchOf,
+});
+
 const rejections = createRoute({
   getParentRoute: () => shell,
   path: "/rejections",
@@ -71,7 +79,7 @@ const health = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    shell.addChildren([home, searchRoute, eventRoute, compareRoute, rejections, probes, drift, health]),
+    shell.addChildren([home, searchRoute, eventRoute, compareRoute, live, rejections, probes, drift, health]),
   ]),
   defaultPreload: "intent",
 });

@@ -45,6 +45,7 @@ function ToSignIn() {
 
 const SCREENS = [
   { to: "/", name: "Overview" },
+  { to: "/live", name: "Live" },
   { to: "/events", name: "Events" },
   { to: "/rejections", name: "Rejected requests" },
   { to: "/probes", name: "Probe health" },

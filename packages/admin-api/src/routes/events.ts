@@ -105,7 +105,7 @@ export const EVENT_ROUTES = {
     operation: "event.tail",
     access: "audited-read",
     query: object({
-      since: time("Received at this time or later; at most a day ago."),
+      since: Type.Optional(time("Received at this time or later; at most a day ago, by default ten minutes.")),
       account: filter.account,
       action_type: filter.action_type,
       platform: filter.platform,

@@ -9,6 +9,7 @@ import { refusedNames } from "./pseudonyms.ts";
 import { seesRestricted } from "./reveal.ts";
 
 const DAY_MS = 86_400_000;
+const DEFAULT_MS = 600_000;
 const AUDITED_FOR_MS = 600_000;
 /** More people with more filters are audited more often. */
 const MAX_REMEMBERED = 1_000;
@@ -33,7 +34,7 @@ export const tailEvents: Operation<"tailEvents", TailPorts> = async ({ ports, ca
   const { since, ...filter } = input;
   // guard(false): a caller who sees pseudonyms can't search by names
   if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => name in filter)) throw refusedNames();
-  const from = Date.parse(since);
+  const from = since === undefined ? ports.clock.now() - DEFAULT_MS : Date.parse(since);
   if (ports.clock.now() - from > DAY_MS) {
     const errors = [{ where: "querystring/since", detail: "is more than a day ago: list the events instead" }];
     throw new AdminError("request-invalid", { errors });

@@ -210,11 +210,9 @@ describe("on a demo that is served, each command of README and guides works:", (
   it("and its database has the clock of the schema again", async () => {
     const client = new pg.Client({ host: join(demo.dataDir, "socket"), user: "postgres", database: "drs" });
     await client.connect();
-    const { rows } = await client.query(
-      "select trim(prosrc, E' \\n') as body from pg_proc where proname = 'transaction_time'",
-    );
+    const { rows } = await client.query("select pg_get_function_sqlbody('drs.transaction_time'::regproc) as body");
     await client.end();
-    expect(rows).toEqual([{ body: "select now()" }]);
+    expect(rows).toEqual([{ body: "RETURN now()" }]);
   });
 
   it.each(GUIDED.map((guided) => [guided.line, guided] as const))(

@@ -39,7 +39,7 @@ export async function beginDemo(owner: OwnerTransaction): Promise<void> {
 export async function setClockBack(owner: OwnerTransaction, milliseconds: number): Promise<void> {
   const seconds = (milliseconds / 1_000).toFixed(3);
   await owner.query(`create or replace function transaction_time() returns timestamptz
-    language sql stable parallel safe as $$ select now() - interval '${seconds} seconds' $$`);
+    language sql stable parallel safe return now() - interval '${seconds} seconds'`);
 }
 
 /** Gives the database the clock of the schema again, and opens the installation for other processes. */

@@ -1,6 +1,7 @@
 -- A trigger function: sets the columns that it is given, so that the statement, and so a login, can't choose them.
 create or replace function fill_in() returns trigger
-language plpgsql as $$
+language plpgsql
+set search_path = drs, pg_temp as $$
 declare
   name text;
 begin

@@ -219,8 +219,7 @@ async function listSparse(
   const [afterTime, afterId] = after === undefined ? ["infinity", LAST_ID] : [receivedAtOf(after).toISOString(), after];
   const firstPage = valuesOf(afterTime, afterId, limit);
   if (account === undefined) return newestOf((await query(executor, ofAction, firstPage)).rows, limit);
-  const found = [...(await query(executor, copies, firstPage)).rows];
-  const enough = found.length + limit;
+  const found: ListedEvent[] = [];
   // The ledger also names events that are deleted, expired or restricted. If all are, a few pages end the search.
   let page = valuesOf(afterTime, afterId, 2 * limit);
   for (let rows = 2 * limit; ; rows *= 4) {
@@ -232,9 +231,12 @@ async function listSparse(
     ] as const;
     found.push(...(await query(executor, ofKeys, [account, ...columns])).rows);
     const last = keys.at(-1);
-    if (!last || keys.length < rows || found.length >= enough) return newestOf(found, limit);
+    if (!last || keys.length < rows || found.length >= limit) break;
     page = valuesOf(last.received_at, last.event_id, rows * 4);
   }
+  // Copies come last: an event that is copied and deleted meanwhile is found here.
+  found.push(...(await query(executor, copies, firstPage)).rows);
+  return newestOf(found, limit);
 }
 
 /**

@@ -127,6 +127,47 @@ describe("the list of events", () => {
   });
 });
 
+it("a list of an account has an event that becomes a held copy between any two of its statements", async () => {
+  const { system, owner, close } = await scene();
+  const store = await openEventStore(system);
+  const event = newEvent({ receivedAt: TODAY });
+  expect(await store.append(event)).toBe("stored");
+  await store.close();
+  await owner.query(
+    `insert into legal_hold (hold_id, account, reason, approver, review_on, placed_at, placed_by)
+      values (gen_random_uuid(), $1, 'r', 'a', '2030-01-01', now(), 'p')`,
+    [event.account],
+  );
+  const attributes = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+    action_type, session_id, event_type, sdk_version, platform, app_version, payload`;
+  let statements = Number.POSITIVE_INFINITY;
+  for (let before = 0; before < statements; before++) {
+    statements = 0;
+    const executor: Executor = {
+      async query(text, values) {
+        if (statements++ === before) {
+          await owner.query(
+            `begin; insert into held_event (${attributes}, hold_id) select ${attributes}, (select hold_id from legal_hold) from event;
+              delete from event; commit`,
+          );
+        }
+        return system.pool.query(text, values as unknown[]);
+      },
+    };
+    const listed = await listEvents(executor, { account: event.account }, 10);
+    expect(
+      listed.map(({ event_id }) => event_id),
+      `before statement ${before}`,
+    ).toEqual([event.eventId]);
+    await owner.query(
+      `begin; insert into event (${attributes}, key_id) select ${attributes}, '${TEST_KEY}' from held_event;
+        delete from held_event; commit`,
+    );
+  }
+  expect(statements).toBeGreaterThan(2);
+  await close();
+});
+
 describe("the id of an event", () => {
   it("contains the millisecond of receipt", () => {
     for (const at of [0, 1, TODAY, TODAY + 123, 2 ** 47]) expect(receivedAtOf(uuidv7(at)).getTime()).toBe(at);

@@ -114,6 +114,21 @@ describe("the list of events", () => {
     );
   });
 
+  it.each<[string, EventFilter]>([
+    ["an account", { account: "account-1" }],
+    ["an action", { actionId: "action-2" }],
+  ])("is read by statements that a connection prepares once: of %s", async (_, filter) => {
+    const statements: unknown[] = [];
+    const executor: Executor = {
+      query: (text, values) => {
+        statements.push(text);
+        return system.pool.query(text as string, values as unknown[]);
+      },
+    };
+    await listEvents(executor, filter, 7);
+    expect(statements.filter((statement) => typeof statement === "string")).toEqual([]);
+  });
+
   it("treats values that look like SQL as values", async () => {
     expect(await listEvents(system.pool, { account: "' or true --" }, 10)).toEqual([]);
   });

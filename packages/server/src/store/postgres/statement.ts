@@ -150,11 +150,11 @@ export function query<Values extends readonly unknown[], Row>(
 /** Runs a statement that always returns one row, and returns this row. */
 export async function queryRow<Values extends readonly unknown[], Row>(
   executor: Executor,
-  { text }: Statement<Values, Row>,
-  ...[values]: ParametersOf<Values>
+  statement: Statement<Values, Row>,
+  ...values: ParametersOf<Values>
 ): Promise<Row & object> {
-  const { rows }: QueryResult<Row & object> = await executor.query(text, values);
-  if (!rows[0]) throw new Error(`a statement returned no row: ${text.trim()}`);
+  const { rows } = await query(executor, statement, ...values);
+  if (!rows[0]) throw new Error(`a statement returned no row: ${statement.text.trim()}`);
   return rows[0];
 }
 

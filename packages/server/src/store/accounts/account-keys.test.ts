@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import {
@@ -65,6 +65,17 @@ function openAccountKeys(secrets = system.secrets): PostgresAccountKeys {
     },
   };
   return new PostgresAccountKeys(executor as Executor, secrets, system.pseudonymizer);
+}
+
+/** Ensures keys of accounts on a connection of its own. @returns the ids of the keys */
+async function ensureKeys(accounts: readonly string[], waitMs: number): Promise<readonly string[]> {
+  const macs = accounts.map((account) => system.pseudonymizer.restrictedAccountOf(account));
+  const values = [accounts, macs, accounts.map(() => 1), accounts.map(() => randomUUID()), waitMs];
+  const { rows } = await system.pool.query<{ key_id: string }>(
+    "select ensure_account_keys($1::text[], $2::bytea[], $3::int4[], $4::uuid[], $5) as key_id",
+    values,
+  );
+  return rows.map(({ key_id }) => key_id);
 }
 
 async function erase(account: string): Promise<void> {
@@ -140,6 +151,24 @@ test("a new account that waits for an order about its restrictions delays no oth
   expect([await keys.isKnown("another", 2), waits]).toEqual([false, true]);
   await owner.query("commit");
   expect((await ordered).keyId).toBeDefined();
+});
+
+test("servers that create keys of the same new accounts in different orders do not wait for each other in a circle", async () => {
+  for (let round = 0; round < 20; round++) {
+    const accounts = Array.from({ length: 64 }, (_, index) => `circle-${round}-${index}`);
+    const both = [accounts, accounts.toReversed()].map((ordered) => ensureKeys(ordered, 200));
+    const [first, second] = await Promise.all(both);
+    expect(second?.toReversed()).toEqual(first);
+  }
+});
+
+test("an account gets no key if a login of the database gave its MAC to another account", async () => {
+  const mac = system.pseudonymizer.restrictedAccountOf("robbed");
+  await owner.query("insert into account_identity (account, account_mac) values ('robber', $1)", [mac]);
+  const keys = openAccountKeys();
+  const made = await Promise.allSettled(["robbed", "beside"].map((account) => keys.current(account, 1)));
+  expect(made.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  expect((await owner.query("select from account_key where account = 'robbed'")).rowCount).toBe(0);
 });
 
 test("a key that another server has created first is used, and the secret made for it is deleted", async () => {

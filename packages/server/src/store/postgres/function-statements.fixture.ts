@@ -19,9 +19,9 @@ export async function listFunctions(client: pg.Client): Promise<readonly SchemaF
 }
 
 const COMMENT = /--[^\n]*/g;
-const WRITE = /\b(?:insert\s+into|delete\s+from|update\s+\S+(?:\s+\w+)?\s+set)\b/g;
+const WRITE = /\b(?:insert\s+into|delete\s+from|update\s+\S+(?:\s+\w+)?\s+set)\b/gi;
 /** A statement that begins a part of a body, or follows a keyword of PL/pgSQL. */
-const WRITING = /(?:^|\b(?:begin|then|else|loop)\b)\s*((?:with|insert|update|delete)\b[^]*)$/;
+const WRITING = /(?:^|\b(?:begin|then|else|loop)\b)\s*((?:with|insert|update|delete)\b[^]*)$/i;
 
 /**
  * @returns the definition of a SQL function with the statements of a function that write. PostgreSQL parses the body of
@@ -29,13 +29,13 @@ const WRITING = /(?:^|\b(?:begin|then|else|loop)\b)\s*((?:with|insert|update|del
  */
 export function writesOf(fn: SchemaFunction): string {
   const body = fn.body.replaceAll(COMMENT, "");
-  const [, declarations = ""] = /^\s*declare\b([^]*?)\bbegin\b/.exec(body) ?? [];
-  const counters = [...body.matchAll(/\bfor\s+(\w+)\s+in\s+\d/g)].map(([, name]) => `${name} integer`);
+  const [, declarations = ""] = /^\s*declare\b([^]*?)\bbegin\b/i.exec(body) ?? [];
+  const counters = [...body.matchAll(/\bfor\s+(\w+)\s+in\s+\d/gi)].map(([, name]) => `${name} integer`);
   const declared = [...declarations.matchAll(/(\w+)\s+(?:constant\s+)?([\w[\]]+)[^;]*;/g)]
     .filter(([, , type]) => type !== "record")
     .map(([, name, type]) => `${name} ${type}`);
   const variables = [...declared, ...counters];
-  const intoVariable = new RegExp(`\\binto\\s+(?:${variables.map((v) => v.split(" ")[0]).join("|")})\\b`, "g");
+  const intoVariable = new RegExp(`\\binto\\s+(?:${variables.map((v) => v.split(" ")[0]).join("|")})\\b`, "gi");
   const statements = body
     .split(";")
     .flatMap((part) => WRITING.exec(part.trim())?.[1] ?? [])

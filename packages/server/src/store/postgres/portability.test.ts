@@ -160,6 +160,7 @@ describe("what Citus does not run is found:", () => {
       "plpgsql",
       "declare n bigint; begin delete from event where is_held(account, action_id, event_id); get diagnostics n = row_count; end",
     ],
+    ["a volatile function in capitals", "plpgsql", "BEGIN UPDATE layer SET ended_at = wall_clock_time(); END"],
     ["a parameter of a SQL function", "sql", "delete from account_key where key_id = in_key"],
     ["a statement that is composed", "plpgsql", "begin execute format('delete from %I', in_key); end"],
   ])("in a function, %s", async (_, language, body) => {

@@ -6,7 +6,12 @@ begin
   perform drs.require_read_committed();
   -- guard(drop): a key that is created during a change of restrictions gets the restriction
   perform pg_advisory_xact_lock(7236524, hashtext(encode(in_mac, 'hex')));
-  update drs.account_identity set account_mac = in_mac where account = in_account and account_mac is null;
+  -- guard(drop): a restriction applies although a login of the database gave the account another MAC
+  update drs.account_identity set account_mac = in_mac where account = in_account and account_mac is distinct from in_mac;
+  -- guard(drop): a restriction applies to an account whose id an erasure deleted while it got a new key
+  insert into drs.account_identity (account, account_mac)
+    select in_account, in_mac where exists (select 1 from drs.account_key where account = in_account and erased_by is null)
+    on conflict (account) do nothing;
   update drs.account_key k set restricted = not k.restricted from drs.account_identity i
     where i.account_mac = in_mac and k.account = i.account and k.restricted <> exists (
       select 1 from drs.restriction r where r.account_mac = in_mac

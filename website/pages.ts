@@ -61,7 +61,7 @@ const GROUPS: readonly Group[] = [
   {
     text: "Analyst",
     door: "Compute features that can be recomputed, and export them with their lineage.",
-    files: ["docs/{analyst,features}.md", "docs/exports/*.md"],
+    files: ["docs/{console,analyst,features}.md", "docs/exports/*.md"],
   },
   {
     text: "Contributor",

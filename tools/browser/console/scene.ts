@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { afterAll, beforeAll, expect } from "vitest";
 import { authorized, send, transport } from "../../../e2e/support/client.ts";
 import { runAsGiven } from "../../../e2e/support/command.ts";
-import { type Home, makeHome } from "../../../e2e/support/embedded.ts";
+import { type Home, makeEmptyHome, makeHome } from "../../../e2e/support/embedded.ts";
 import { freePort } from "../../../e2e/support/free-port.ts";
 import { issueCredentials, type ServerProcess, startServer } from "../../../e2e/support/server.ts";
 import { type Scenario, sampleEvent } from "../../../packages/react-native/src/jest/mock.ts";
@@ -32,7 +32,8 @@ export interface ConsoleScene {
   restart(): Promise<void>;
 }
 
-export function useConsole(): ConsoleScene {
+/** @param isDemo whether the installation has the data of `drs demo`. */
+export function useConsole({ isDemo = false }: { readonly isDemo?: boolean } = {}): ConsoleScene {
   let home: Home;
   let server: ServerProcess;
   let browser: Browser;
@@ -42,8 +43,9 @@ export function useConsole(): ConsoleScene {
 
   beforeAll(async () => {
     if (!hasChromium) return;
-    home = await makeHome();
+    home = await (isDemo ? makeEmptyHome() : makeHome());
     environment = { ...home.environment, DRS_ADMIN_PORT: String(await freePort()), DRS_THROTTLE_BURST: "1000" };
+    if (isDemo) await drs("demo", "--yes");
     server = await startServer(environment);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
   });

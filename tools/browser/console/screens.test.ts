@@ -149,6 +149,15 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
       .first()
       .click();
   },
+  "features, of which none is adopted": async () => {
+    await go("/features");
+    await page.getByText("No feature is adopted").waitFor();
+    await page.getByText("Nothing was handed out").waitFor();
+  },
+  "a feature that does not exist": async () => {
+    await go("/features/nothing@1");
+    await page.getByText("The distribution could not be read").waitFor();
+  },
   health: async () => {
     await go("/health");
     await page.getByRole("heading", { name: "Capacity" }).waitFor();

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { SearchPage } from "../events/search-page.tsx";
 import { searchOf } from "../events/search.ts";
 import { SignInPage } from "../sign-in/sign-in-page.tsx";
+import { featureSearchOf } from "../features/feature-search.ts";
 import { liveSearchOf } from "../live/live-search.ts";
 import { OverviewPage } from "../overview/overview-page.tsx";
 import { probesSearchOf } from "../probes/probes-search.ts";
@@ -70,6 +71,19 @@ const drift = createRoute({
   validateSearch: ({ all }: Readonly<Record<string, unknown>>): { all?: boolean } => (all === true ? { all } : {}),
 });
 
+const features = createRoute({
+  getParentRoute: () => shell,
+  path: "/features",
+  component: lazyRouteComponent(() => import("../features/features-page.tsx"), "FeaturesPage"),
+});
+
+const feature = createRoute({
+  getParentRoute: () => shell,
+  path: "/features/$feature",
+  component: lazyRouteComponent(() => import("../features/feature-page.tsx"), "FeaturePage"),
+  validateSearch: featureSearchOf,
+});
+
 const health = createRoute({
   getParentRoute: () => shell,
   path: "/health",
@@ -79,7 +93,19 @@ const health = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    shell.addChildren([home, searchRoute, eventRoute, compareRoute, live, rejections, probes, drift, health]),
+    shell.addChildren([
+      home,
+      searchRoute,
+      eventRoute,
+      compareRoute,
+      live,
+      rejections,
+      probes,
+      drift,
+      features,
+      feature,
+      health,
+    ]),
   ]),
   defaultPreload: "intent",
 });

@@ -23,7 +23,11 @@ export function Shell() {
         <Rail />
         <div className="shell-main">
           <SearchLine />
-          {data.is_demo && <p className="demo-bar">These are the sample data of drs demo.</p>}
+          {data.is_demo && (
+            <aside className="demo-bar" aria-label="Sample data">
+              These are the sample data of drs demo.
+            </aside>
+          )}
           <main id="content" className="page" tabIndex={-1}>
             <Outlet />
           </main>
@@ -50,6 +54,7 @@ const SCREENS = [
   { to: "/rejections", name: "Rejected requests" },
   { to: "/probes", name: "Probe health" },
   { to: "/drift", name: "New fields" },
+  { to: "/features", name: "Features" },
   { to: "/health", name: "Health" },
 ] as const;
 

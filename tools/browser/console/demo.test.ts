@@ -1,0 +1,47 @@
+/** The data of `drs demo` fill every screen, and each is accessible. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axe } from "./axe.ts";
+import { hasChromium, useConsole } from "./scene.ts";
+
+const scene = useConsole({ isDemo: true });
+let links: readonly string[] = [];
+let page: Awaited<ReturnType<typeof scene.signIn>>;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  page = await scene.signIn("ann");
+  const rail = page.getByRole("navigation", { name: "Screens" }).getByRole("listitem").getByRole("link");
+  const found = await Promise.all((await rail.all()).map((link) => link.getAttribute("href")));
+  links = found.filter((href) => href !== null);
+});
+afterAll(() => page?.close());
+
+describe.skipIf(!hasChromium)("with the data of the demo (skipped without /usr/bin/chromium)", () => {
+  test("each screen of the rail has something to show, and is accessible in light and dark", async () => {
+    expect(links.length).toBeGreaterThan(5);
+    for (const href of links) {
+      // The demo's fourteen days ended yesterday, so the live view is empty.
+      const path = href === "/live" ? "/" : href;
+      await page.goto(`${scene.url}${path}${path === "/rejections" || path === "/probes" ? "?days=30" : ""}`);
+      await page.locator("table, details").first().waitFor();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await axe(page), `${href}, ${colorScheme}`).toEqual([]);
+      }
+    }
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("a feature shows states, values and days", async () => {
+    await page.goto(`${scene.url}/features/emulator_traces@1?by=platform`);
+    await page.getByRole("heading", { name: /^android/ }).waitFor();
+    expect(
+      await page
+        .getByRole("row", { name: /^observed/ })
+        .first()
+        .innerText(),
+    ).toMatch(/observed\s+100 %\s+\d+/);
+    expect(await axe(page)).toEqual([]);
+    expect(scene.takeMessages()).toEqual([]);
+  });
+});

@@ -47,7 +47,8 @@ import type { WorkerCalls } from "../../operations/worker-calls.ts";
 import { type Rejected, type Settled, streamProgress, type Work } from "./progress.ts";
 import { noCookie, originOf, type Reach, sessionCookie } from "./cookies.ts";
 import { addLinkSignIn } from "./link-sign-in.ts";
-import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
+import { pageOfProblem } from "./sign-in-pages.ts";
+import { addSignIn, SIGN_IN_PAGES, SIGN_IN_PATH, type SignInPorts } from "./sign-in.ts";
 import { type ForwardedRequest, SILENT_WITHIN_MS, WorkerLink } from "./worker-link.ts";
 
 const MAX_BODY_BYTES = 65_536;
@@ -114,9 +115,10 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
     return value;
   });
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => validator(schema, httpPart ?? "body"));
-  app.setErrorHandler((error, { raw }, reply) => {
-    if (error instanceof AdminError && error.credential) options.onFalseCredential(error.credential, peerOf(raw));
-    return answerError(error, reply, options.onError);
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof AdminError && error.credential)
+      options.onFalseCredential(error.credential, peerOf(request.raw));
+    return answerError(error, request, reply, options.onError);
   });
   app.setNotFoundHandler(() => {
     throw new AdminError("not-found");
@@ -381,10 +383,13 @@ function requireSafeChannel(
 ): void {
   if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
   // guard(false): a page of another origin changes nothing
-  if (isCrossSite(raw, reach) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
+  if (isCrossSite(raw, reach) && !isSignInPage({ routeOptions })) {
     throw new AdminError("cross-site");
   }
 }
+
+const isSignInPage = ({ routeOptions }: Pick<FastifyRequest, "routeOptions">): boolean =>
+  (SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url);
 
 /**
  * Whether a page of another origin sent the request, by `Sec-Fetch-Site`, or by `Origin` if the browser does not send
@@ -452,9 +457,13 @@ const FASTIFY_ERRORS = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
 } as const;
 
-function answerError(error: unknown, reply: FastifyReply, onError: OnError): FastifyReply {
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, onError: OnError): FastifyReply {
   const { shown, unexpected } = adminErrorOf(asAdminError(error as FastifyError));
   if (unexpected !== undefined) onError(unexpected, "admin request");
+  if (isSignInPage(request) && request.headers.accept?.includes("text/html")) {
+    const page = pageOfProblem(shown.problem, SIGN_IN_PATH);
+    return reply.status(shown.problem.status).headers(shown.headers).type("text/html; charset=utf-8").send(page);
+  }
   return problem(reply, shown.problem, shown.headers);
 }
 

@@ -59,6 +59,18 @@ describe("a person who signs in by the identity provider", () => {
     expect(await session(await signing.signIn("3"))).not.toMatchObject({ person: "j.doe" });
   });
 
+  it("that a browser began wrong is rejected with a page that says what to do", async () => {
+    const visit = (Accept: string) => fetch(at("/sign-in/callback?code=%3Cb%3E&state=x"), { headers: { Accept } });
+    const page = await visit("text/html,*/*");
+    expect([page.status, page.headers.get("Content-Type")]).toEqual([400, "text/html; charset=utf-8"]);
+    expect(page.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
+    const text = await page.text();
+    expect(text).toContain("<h1>Sign-in invalid</h1>");
+    expect(text).toContain('<a href="/admin/v1/sign-in">Sign in again</a>');
+    expect(text).not.toContain("<b>");
+    expect((await visit("*/*")).headers.get("Content-Type")).toBe("application/problem+json");
+  });
+
   it("is rejected with advice if the provider lists more groups than the server accepts", async () => {
     signing.provider.people.set("many", { groups: ["analysts", ...Array.from({ length: 200 }, (_, n) => `g${n}`)] });
     const page = await new Browser().visit(at("/sign-in"), "many");

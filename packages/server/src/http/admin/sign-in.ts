@@ -34,6 +34,7 @@ import type { Ports } from "../../operations/ports.ts";
 import { AdminError } from "../../operations/problem.ts";
 import { isFromConsole } from "./authenticate.ts";
 import { cookieOf, cookiesOf, noCookie, sessionCookie, SIGN_IN_COOKIE } from "./cookies.ts";
+import { pageWithButton, pageWithLink } from "./sign-in-pages.ts";
 import { SIGN_IN_OPERATION, startConsoleSession } from "./console-session.ts";
 import { localPath, loopbackUri } from "./redirects.ts";
 
@@ -48,7 +49,7 @@ export interface SignInPorts {
   readonly nameClaim: string | undefined;
 }
 
-const SIGN_IN_PATH = `${BASE_PATH}/sign-in`;
+export const SIGN_IN_PATH = `${BASE_PATH}/sign-in`;
 export const CALLBACK_PATH = `${SIGN_IN_PATH}/callback`;
 const CLI_SIGN_IN_PATH = `${BASE_PATH}/cli-sign-in`;
 const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
@@ -121,7 +122,9 @@ export function addSignIn(
   const cliSchema = { querystring: CLI_QUERY };
   app.get(CLI_SIGN_IN_PATH, { ...page, schema: cliSchema }, async (request, reply) => {
     const query = request.query as CliQuery;
-    return reply.type("text/html; charset=utf-8").send(pageWithButton(query, loopbackUri(query.redirect_uri)));
+    return reply
+      .type("text/html; charset=utf-8")
+      .send(pageWithButton(CLI_SIGN_IN_PATH, query, loopbackUri(query.redirect_uri)));
   });
   // The form of this page has no fields. Other routes accept no form.
   app.register(async (forms) => {
@@ -237,26 +240,6 @@ async function openConsole(
   const { secret } = await startConsoleSession(ports, person, cookiesOf(request, cookie));
   return reply.header("Set-Cookie", cookieOf(cookie, secret)).type("text/html; charset=utf-8").send(pageWithLink(path));
 }
-
-/**
- * The browser gets this page instead of a redirect, and continues from it. The browser then treats the next request as
- * one of this origin; after a redirect, it would treat the request as one of the identity provider's page.
- */
-function pageWithLink(path: string): string {
-  const target = escaped(path);
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
-}
-
-/** The page on which a person confirms the sign-in of a command. A link of any site may lead to it. */
-function pageWithButton(query: CliQuery, redirectUri: string): string {
-  const values = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
-  const action = escaped(`${CLI_SIGN_IN_PATH}?${new URLSearchParams(values).toString()}`);
-  const host = escaped(new URL(redirectUri).host);
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in a command</title></head><body><p>A command that waits at <code>${host}</code> asks to sign you in. Continue only if you have just run <code>drs login</code> on this computer. Otherwise close this page.</p><form method="post" action="${action}"><button>Sign in for drs login</button></form></body></html>\n`;
-}
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** Gives the command a code through the browser. Only the command can exchange it. */
 async function answerCommand(

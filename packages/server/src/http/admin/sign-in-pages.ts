@@ -21,6 +21,6 @@ export function pageWithButton(path: string, query: object, redirectUri: string)
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** The page of a sign-in that was refused: what the server says, to copy for whoever keeps the role file. */
+/** The page of a sign-in that was refused: what the server says, to copy for the person who keeps the role file. */
 export const pageOfProblem = ({ title, detail }: AdminProblem, path: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head><body><h1>${escaped(title)}</h1><p>${escaped(detail)}</p><p><a href="${escaped(path)}">Sign in again</a></p></body></html>\n`;

@@ -44,9 +44,9 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
   closeCase: { method: "POST", path: "/cases/{case_id}/close" },
   listApprovals: { method: "GET", path: "/approvals", query: ["limit", "after"] },
   readApproval: { method: "GET", path: "/approvals/{approval_id}" },
-  approve: { method: "POST", path: "/approvals/{approval_id}/approve" },
+  approve: { method: "POST", path: "/approvals/{approval_id}/approve", hasBody: true },
   withdrawApproval: { method: "POST", path: "/approvals/{approval_id}/withdraw" },
-  deny: { method: "POST", path: "/approvals/{approval_id}/deny" },
+  deny: { method: "POST", path: "/approvals/{approval_id}/deny", hasBody: true },
   listAudit: {
     method: "GET",
     path: "/audit",

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
 import type { Route } from "../route.ts";
-import { count, next, nullable, object, page, shape, shownText, uuid } from "../schemas.ts";
+import { count, next, nullable, object, page, reason, shape, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Approvals";
 
@@ -38,10 +38,12 @@ const byId = { params: object({ approval_id: uuid("Id of the approval.") }), ans
 const decision = {
   method: "POST",
   tag: TAG,
-  description: "A person never decides about their own request, and only a person who signed in decides.",
+  description:
+    "A person never decides about their own request, and only a person who signed in decides. The audit log keeps the reason.",
   permission: "approvals.decide",
   access: "change",
   ...byId,
+  body: object({ reason: Type.Optional(reason) }),
   problems: ["step-up-required", "not-found", "state-conflict"],
 } as const;
 

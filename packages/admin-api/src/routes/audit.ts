@@ -199,6 +199,8 @@ export const AUDIT_ROUTES = {
       verification_id: shownText(),
       installation: shownText("Id of the installation that was verified."),
       state: Type.Enum(["waiting", "running", "ended"]),
+      requested_at: time("When it was asked for."),
+      ended_at: nullable(time("When it ended; the states of sinks are of its beginning.")),
       read: count("Leaves, checkpoints and new entries that were read so far."),
       result: nullable(
         shape("Verification", {

@@ -15,6 +15,7 @@ export function approvalCommand(context: Context): Command {
       help: `Record that the operation is ${done}. Only a person who signed in can decide, and not about their own request.`,
       argument,
       ids: IDS,
+      options: { reason: "why, for the audit log" },
       examples: [`drs approval ${route} 5f0c2b9e-…`],
       lines: ({ approval_id, state }) => `Approval ${approval_id} is ${state}.`,
     });

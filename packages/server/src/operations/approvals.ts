@@ -11,6 +11,7 @@ import { type Lock, lockTransactionNamed } from "../store/postgres/advisory-lock
 import { inTransaction } from "../store/postgres/database.ts";
 import type { Executor, Transaction } from "../store/postgres/executor.ts";
 import { LOCKS } from "../store/postgres/locks.ts";
+import { reasonOf } from "./input.ts";
 import { cursorOf, pageOf } from "./list-page.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import type { Ports } from "./ports.ts";
@@ -67,8 +68,8 @@ async function requireVisibleRow({
 
 type DecisionPorts = ReadingPorts | "keys.audit";
 
-export const approve: Operation<"approve", DecisionPorts> = (call) => decide(call, "approved");
-export const deny: Operation<"deny", DecisionPorts> = (call) => decide(call, "denied");
+export const approve: Operation<"approve", "config" | DecisionPorts> = (call) => decide(call, "approved");
+export const deny: Operation<"deny", "config" | DecisionPorts> = (call) => decide(call, "denied");
 
 export const withdrawApproval: Operation<"withdrawApproval", DecisionPorts> = async (call) => {
   const { ports, caller } = call;
@@ -89,14 +90,16 @@ const notWithdrawn = (): OperatorError =>
   );
 
 async function decide(
-  { ports, caller, input }: OperationCall<"approve" | "deny", DecisionPorts>,
+  { ports, caller, input }: OperationCall<"approve" | "deny", "config" | DecisionPorts>,
   decision: "approved" | "denied",
 ): Promise<{ readonly answer: Shown }> {
   const { pool, clock } = ports;
   const { approval_id: approvalId } = input;
+  const reason = input.reason === undefined ? undefined : reasonOf(input.reason, ports.config);
   const { audit, approvals } = await ports.keys();
   const operation = decision === "approved" ? "approval.approve" : "approval.deny";
-  const entry = { ...agentOf(caller), operation, approvalId, detail: { approval_id: approvalId } };
+  const detail = { approval_id: approvalId };
+  const entry = { ...agentOf(caller), operation, approvalId, detail, ...(reason !== undefined && { reason }) };
   await requirePerson(caller, clock).catch(async (error: unknown) => {
     await writeAudit(pool, audit, { ...entry, outcome: "denied" });
     if (error instanceof AdminError) error.isAudited = true;

@@ -79,12 +79,14 @@ export const readVerification: Operation<"readVerification", "keys.codec" | Audi
   const { audit, codec } = await ports.keys();
   const found = await findVerification(ports.pool, audit.verifications, input.verification_id);
   if (!found) throw new OperatorError("not-found", `There is no verification ${input.verification_id}.`);
-  const { id, state, progress: read, result } = found;
+  const { id, state, requestedAt, endedAt, progress: read, result } = found;
   return {
     answer: {
       verification_id: id,
       installation: codec.installation,
       state,
+      requested_at: requestedAt,
+      ended_at: endedAt,
       read,
       result: result === null ? null : shownResult(JSON.parse(result) as StoredResult),
     },

@@ -138,7 +138,9 @@ describe("an approval", () => {
     const text = "select outcome from audit_entry where operation = 'approval.approve' and approval_id = $1";
     return (await scene.owner.query<{ outcome: string }>(text, [id])).rows.map(({ outcome }) => outcome);
   };
-  const approve = (browser: Browser, id: string) => post(browser, `/approvals/${id}/approve`, SAME_ORIGIN);
+  const JSON_BODY = { ...SAME_ORIGIN, "Content-Type": "application/json" };
+  const approve = (browser: Browser, id: string, body: object = {}) =>
+    post(browser, `/approvals/${id}/approve`, JSON_BODY, JSON.stringify(body));
 
   it("is given by another person who has just signed in", async () => {
     const id = await ask("asker");
@@ -148,6 +150,16 @@ describe("an approval", () => {
       expect.objectContaining({ state: "approved", approved_by: ["j.doe"] }),
     ]);
     expect((await approve(await signInNow(), id)).status).toBe(409);
+  });
+
+  it("is given with a reason, which the audit log keeps", async () => {
+    const id = await ask("asker-of-reason");
+    const browser = await signInNow();
+    expect((await approve(browser, id, { reason: "   " })).status).toBe(400);
+    expect((await approve(browser, id, { reason: "checked with the ticket" })).status).toBe(200);
+    const listed = await browser.request(at("/audit?operation=approval.approve"));
+    const { entries } = JSON.parse(listed.text) as { entries: { approval_id: string; reason: string }[] };
+    expect(entries.find(({ approval_id }) => approval_id === id)?.reason).toBe("checked with the ticket");
   });
 
   it("is not given by a person to their own request, not even with a second identity", async () => {

@@ -2,6 +2,7 @@ import { BASE_PATH } from "@device-risk-signals/admin-api/route";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { queryClient } from "../app/api.ts";
+import { readWays, type Ways } from "./ways.ts";
 
 /** The code of a link, which the address loses at once, so that no history has it. */
 function takeCode(): string | undefined {
@@ -10,11 +11,6 @@ function takeCode(): string | undefined {
   history.replaceState(history.state, "", `${location.pathname}${location.search}`);
   return code;
 }
-
-type Ways = readonly ("identity-provider" | "link")[];
-
-const readWays = async (): Promise<Ways> =>
-  ((await (await fetch(`${BASE_PATH}/sign-in-ways`)).json()) as { readonly ways: Ways }).ways;
 
 /** @returns why the code was refused; `undefined` if it signed the person in. */
 async function redeem(code: string): Promise<string | undefined> {

@@ -1,4 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { auditSearchOf } from "../audit/audit-search.ts";
+import { entriesSearchOf } from "../audit/entries-search.ts";
 import { SearchPage } from "../events/search-page.tsx";
 import { searchOf } from "../events/search.ts";
 import { SignInPage } from "../sign-in/sign-in-page.tsx";
@@ -90,6 +92,66 @@ const health = createRoute({
   component: lazyRouteComponent(() => import("../health/health-page.tsx"), "HealthPage"),
 });
 
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: "/approvals",
+  component: lazyRouteComponent(() => import("../access/approvals-page.tsx"), "ApprovalsPage"),
+});
+
+const approval = createRoute({
+  getParentRoute: () => shell,
+  path: "/approvals/$approvalId",
+  component: lazyRouteComponent(() => import("../access/approval-page.tsx"), "ApprovalPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit",
+  component: lazyRouteComponent(() => import("../audit/audit-page.tsx"), "AuditPage"),
+  validateSearch: auditSearchOf,
+});
+
+const auditEntries = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit/entries",
+  component: lazyRouteComponent(() => import("../audit/entries-page.tsx"), "EntriesPage"),
+  validateSearch: entriesSearchOf,
+});
+
+const reviews = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit/reviews",
+  component: lazyRouteComponent(() => import("../audit/reviews-page.tsx"), "ReviewsPage"),
+});
+
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: "/access",
+  component: lazyRouteComponent(() => import("../access/people-page.tsx"), "PeoplePage"),
+});
+
+const sessions = createRoute({
+  getParentRoute: () => shell,
+  path: "/access/sessions",
+  component: lazyRouteComponent(() => import("../access/sessions-page.tsx"), "SessionsPage"),
+});
+
+const tokens = createRoute({
+  getParentRoute: () => shell,
+  path: "/access/tokens",
+  component: lazyRouteComponent(() => import("../access/tokens-page.tsx"), "TokensPage"),
+});
+
+const cases = createRoute({
+  getParentRoute: () => shell,
+  path: "/access/cases",
+  component: lazyRouteComponent(() => import("../access/cases-page.tsx"), "CasesPage"),
+  validateSearch: ({ open }: Readonly<Record<string, unknown>>): { open?: boolean } =>
+    typeof open === "boolean" ? { open } : {},
+});
+
+const AUDIT_AND_ACCESS = [approvals, approval, audit, auditEntries, reviews, people, sessions, tokens, cases] as const;
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -105,6 +167,7 @@ export const router = createRouter({
       features,
       feature,
       health,
+      ...AUDIT_AND_ACCESS,
     ]),
   ]),
   defaultPreload: "intent",

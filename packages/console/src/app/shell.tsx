@@ -55,6 +55,9 @@ const SCREENS = [
   { to: "/probes", name: "Probe health" },
   { to: "/drift", name: "New fields" },
   { to: "/features", name: "Features" },
+  { to: "/approvals", name: "Approvals" },
+  { to: "/audit", name: "Audit" },
+  { to: "/access", name: "Access" },
   { to: "/health", name: "Health" },
 ] as const;
 

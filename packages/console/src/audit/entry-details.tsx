@@ -85,7 +85,7 @@ export function EntryDetails({ entry }: { readonly entry: Entry }) {
         detail !== null &&
         typeof detail === "object" && (
           <section>
-            <h3>Detail</h3>
+            <h2>Detail</h2>
             <Data value={detail} />
           </section>
         )

@@ -82,12 +82,14 @@ function explain({ verdict, error, lacks_keys_of, size, confirmed }: Result): st
     : "No entry was changed.";
 }
 
-const STATES: Readonly<Record<string, string>> = {
-  current: "confirms all of it",
-  behind: "has an earlier state",
-  away: "can't be read",
-  different: "contradicts this database",
-};
+const STATES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    current: "confirms all of it",
+    behind: "has an earlier state",
+    away: "can't be read",
+    different: "contradicts this database",
+  }),
+);
 
 /** The places outside the database that keep a signed statement of the log. */
 function Sinks({ verification, result }: ResultProps) {
@@ -108,7 +110,7 @@ function Sinks({ verification, result }: ResultProps) {
               <td>
                 <Foreign text={name} />
               </td>
-              <td className={state === "current" ? "" : "warn"}>{STATES[state] ?? state}</td>
+              <td className={state === "current" ? "" : "warn"}>{STATES.get(state) ?? state}</td>
               <td className="numbers">{entries(size)}</td>
               <td>
                 <Time at={verification.requested_at} isShort />

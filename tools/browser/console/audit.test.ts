@@ -25,7 +25,8 @@ beforeAll(async () => {
 
 /** What every way through the story must have shown. */
 async function expectAnswers(page: Page): Promise<void> {
-  const row = page.getByRole("row", { name: /FR-4711/ });
+  // The row of the report, from which the link leads here, has the ticket, too.
+  const row = page.getByRole("region", { name: "Entries, newest first" }).getByRole("row", { name: /FR-4711/ });
   expect(await row.innerText()).toMatch(/ines.*browser/);
   expect(await row.innerText()).toContain("opened the observations of an event");
   expect(await row.innerText()).toContain("the customer says that he was blocked");
@@ -145,6 +146,19 @@ describe.skipIf(!hasChromium)("an auditor (skipped without /usr/bin/chromium)", 
     await page.goto(`${scene.url}/audit/entries?person=${encodeURIComponent(HOSTILE)}&operation=__proto__`);
     await page.getByText("No entry has these filters").waitFor();
     expect(await page.title()).toBe("Device Risk Signals");
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("finds what was erased of an account, with the signed receipt", async () => {
+    await scene.store("erased-1", "full-ios");
+    await scene.drs("erase", "run", "--account", "erased-1", "--reason", "request 17", "--yes");
+    const page = await scene.signIn("ann", ["auditor"]);
+    await page.goto(`${scene.url}/audit/entries?account=erased-1`);
+    const erasures = page.getByRole("list", { name: "Erasures of this account" });
+    expect(await erasures.innerText()).toMatch(/Erasure of this account, started .* finished .* UTC/);
+    const downloading = page.waitForEvent("download");
+    await erasures.getByRole("button", { name: /^Download the receipt/ }).click();
+    expect((await readFile(await (await downloading).path(), "utf8")).length).toBeGreaterThan(100);
     expect(scene.takeMessages()).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ export function EndButton({ permission, label, name, title, children, end }: End
   if (useScope(permission) === undefined) return null;
   return (
     <>
-      <button type="button" className="button" aria-label={name} onClick={() => setAsking(true)}>
+      <button type="button" className="button row-action" aria-label={name} onClick={() => setAsking(true)}>
         {label}
       </button>
       {isAsking && (

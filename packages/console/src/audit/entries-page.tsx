@@ -9,6 +9,7 @@ import { PagedList } from "../ui/paged-list.tsx";
 import { Time } from "../ui/time.tsx";
 import { AuditTabs } from "./audit-tabs.tsx";
 import { EntryDetails } from "./entry-details.tsx";
+import { Erasures } from "./erasures.tsx";
 import { type EntriesSearch, type Entry, type Filter, FILTER_NAMES, FILTERS } from "./entries-search.ts";
 import { KNOWN_OPERATIONS, personOf, wayOf, wordsOfOperation } from "./operation-words.ts";
 import { ProofButton } from "./proof-button.tsx";
@@ -137,8 +138,8 @@ function Entries({ search }: { readonly search: EntriesSearch }) {
       empty={<NoEntries isFiltered={Object.keys(filter).length > 0} />}
       read={async (after) => {
         const input = { ...filter, limit: PAGE, ...(after !== undefined && { after }) } as Input<"listAudit">;
-        const { entries, next } = await call("listAudit", input);
-        return { rows: entries, next };
+        const { entries, next, erasures } = await call("listAudit", input);
+        return { rows: entries, next, before: erasures.length > 0 && <Erasures erasures={erasures} /> };
       }}
     >
       {(entries) => <EntryTable entries={entries} search={search} />}
@@ -229,7 +230,7 @@ function EntryRow({ entry, search, isOpen, canProve }: RowProps) {
         >
           <Foreign text={person} />
         </Link>
-        <span className="quiet small"> {wayOf(via)}</span>
+        {via !== "server" && <span className="quiet small"> {wayOf(via)}</span>}
       </td>
       <td>
         <Link to="/audit/entries" search={{ ...filter, operation }} className="cell-filter" title={visible(operation)}>

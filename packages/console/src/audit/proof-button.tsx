@@ -32,7 +32,7 @@ export function ProofButton({ entryId }: { readonly entryId: string }) {
     <>
       <button
         type="button"
-        className="button quiet-button"
+        className="button row-action"
         disabled={isReading}
         aria-label={`Download the proof of entry ${entryId}`}
         title="A proof that the log has this entry, to verify with the public key of the log and no access to the server"

@@ -67,7 +67,7 @@ function Reviews({ reviews }: { readonly reviews: readonly Review[] }) {
                   </Link>
                 </td>
                 <td>
-                  <button type="button" className="button" onClick={() => setClosing(review)}>
+                  <button type="button" className="button row-action" onClick={() => setClosing(review)}>
                     Close
                   </button>
                 </td>

@@ -6,6 +6,8 @@ import { Skeleton } from "./skeleton.tsx";
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
   readonly next: string | null;
+  /** What the answer has in addition to its rows; that of the first page is shown before them. */
+  readonly before?: ReactNode;
 }
 
 interface PagedListProps<Row> {
@@ -31,6 +33,7 @@ export function PagedList<Row>({ queryKey, read, children, empty, noun, more }: 
   const again = (): void => void (rows.length > 0 ? list.fetchNextPage() : list.refetch());
   return (
     <>
+      {list.data?.pages[0]?.before}
       {rows.length > 0 && children(rows)}
       {list.error && <Failure error={list.error} what={`The ${noun[1]} could not be read`} again={again} />}
       {!list.error && rows.length === 0 && empty}

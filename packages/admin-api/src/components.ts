@@ -84,6 +84,10 @@ const PROBLEM = {
     status: { type: "integer" },
     detail: { type: "string" },
     code: { type: "string", description: "Code of an error for operators, where the operation failed with one." },
+    approval_id: {
+      type: "string",
+      description: "The approval that the operation needs, with the code `approval-needed`.",
+    },
     errors: {
       type: "array",
       items: {

@@ -114,6 +114,8 @@ export interface AdminProblem {
   readonly errors?: readonly AdminViolation[];
   /** Code of an error for operators (`docs/errors.md`), if the operation failed with such an error. */
   readonly code?: string;
+  /** The approval that the operation waits for, with the code `approval-needed`. */
+  readonly approval_id?: string;
 }
 
 const PREFIX = "urn:problem:device-risk-signals:admin:";

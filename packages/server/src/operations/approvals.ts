@@ -263,6 +263,7 @@ export async function askForApproval(
   throw new OperatorError(
     "approval-needed",
     `${changed.map(notSigned).join("")}Approval ${id} by ${operation.needed.join(operation.anyRole ? " or " : " and ")} is needed: repeat the command when drs approval show says "approved".`,
+    { detail: { approvalId: id } },
   );
 }
 

@@ -7,7 +7,7 @@ import {
 } from "@device-risk-signals/admin-api";
 import type { FalseCredential } from "../access/identity/false-credentials.ts";
 import type { OperatorErrorCode } from "../base/errors/codes.ts";
-import { OperatorError } from "../base/errors/operator-error.ts";
+import { hasCode, OperatorError } from "../base/errors/operator-error.ts";
 import { translateDriverError } from "../store/postgres/errors.ts";
 
 /** An operation ends with this problem. */
@@ -27,13 +27,19 @@ export class AdminError extends Error {
       readonly errors?: readonly AdminViolation[];
       /** Code of an error for operators. */
       readonly code?: OperatorErrorCode;
+      readonly approvalId?: string | undefined;
       readonly headers?: Readonly<Record<string, string>>;
       readonly credential?: FalseCredential | undefined;
     } = {},
   ) {
     const problem = adminProblem(code, options.detail, options.errors);
     super(problem.detail);
-    this.problem = options.code === undefined ? problem : { ...problem, code: options.code };
+    const { code: operatorCode, approvalId } = options;
+    this.problem = {
+      ...problem,
+      ...(operatorCode !== undefined && { code: operatorCode }),
+      ...(approvalId !== undefined && { approval_id: approvalId }),
+    };
     this.headers = options.headers ?? {};
     this.credential = options.credential;
   }
@@ -79,6 +85,7 @@ export function adminErrorOf(error: unknown): { readonly shown: AdminError; read
   const problem = PROBLEM_OF_CODE[code] ?? "failed";
   const isCallers = problem !== "failed" && problem !== "unavailable";
   const headers = problem === "unavailable" ? RETRY_AFTER : {};
-  const shown = new AdminError(problem, { detail, code, headers });
+  const approvalId = hasCode(known, "approval-needed") ? known.detail?.approvalId : undefined;
+  const shown = new AdminError(problem, { detail, code, headers, approvalId });
   return isCallers ? { shown } : { shown, unexpected: error };
 }

@@ -331,6 +331,8 @@ export const isOperatorErrorCode = (code: string): code is OperatorErrorCode => 
 
 /** Additional data of errors with some codes, for functions that catch these errors. */
 export interface OperatorErrorDetails {
+  /** `undefined`: no approval was asked for yet. */
+  "approval-needed": { readonly approvalId: string } | undefined;
   "dependency-unusable": {
     /** What is wrong with the dependency, as a sentence without its subject. */
     readonly problem: string;

@@ -54,7 +54,9 @@ async function approvalFor(call: Promise<unknown>): Promise<string | undefined> 
   );
   if (!error) return undefined;
   expect(error).toMatchObject({ problem: { code: "approval-needed" } });
-  return /Approval (\S+) by operator or privacy/.exec(error.message)?.[1] ?? "";
+  const id = error.problem?.approval_id ?? "";
+  expect(error.message).toContain(`Approval ${id} by operator or privacy`);
+  return id;
 }
 
 const accountWith = async (events: number): Promise<string> => {

@@ -1,14 +1,18 @@
 /** Calls of the admin API from a page. The cookie of the session is the credential; no script can read it. */
-import { AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api/client";
+import { type AdminClientOptions, AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api/client";
 import type { Answer, Input, RouteId } from "@device-risk-signals/admin-api";
 import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-query";
 
-const client = createAdminClient({ url: location.origin });
+type CallOptions = Pick<AdminClientOptions, "onProgress" | "timeoutMs">;
 
 /** Calls a route. If the session has ended, the shell leads to the sign-in. */
-export async function call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
+export async function call<Id extends RouteId>(
+  id: Id,
+  input: Input<Id>,
+  options: CallOptions = {},
+): Promise<Answer<Id>> {
   try {
-    return await client.call(id, input);
+    return await createAdminClient({ url: location.origin, ...options }).call(id, input);
   } catch (error) {
     if (isSignedOut(error) && id !== "readSession") await queryClient.invalidateQueries({ queryKey: ["readSession"] });
     throw error;

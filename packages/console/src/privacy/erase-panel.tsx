@@ -1,0 +1,226 @@
+import type { Answer, Input } from "@device-risk-signals/admin-api";
+import { AdminRequestError } from "@device-risk-signals/admin-api/client";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { call, keyOf, queryClient, useRead } from "../app/api.ts";
+import { Forbidden, useScope } from "../app/session.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { formText } from "./form-text.ts";
+import { Progress } from "./progress.tsx";
+import { Receipt } from "./receipt.tsx";
+import { useChange } from "./use-change.ts";
+import { countOf } from "./words.ts";
+
+type Plan = Answer<"planErasure">;
+export type Erased = Answer<"runErasure">;
+
+interface ErasePanelProps {
+  readonly account: string;
+  /** Given by a request; otherwise the person writes it. */
+  readonly reason?: string;
+  readonly erased?: (erased: Erased) => void;
+}
+
+/** The erasure of an account: what it would do, why, who approves, and its proof. */
+export function ErasePanel({ account, reason, erased }: ErasePanelProps) {
+  const { data: plan, error, refetch } = useRead("planErasure", { account });
+  const [isInBackups, setInBackups] = useState(false);
+  const [done, setDone] = useState<Erased>();
+  if (done) return <Done account={account} done={done} />;
+  const isUnknown = error instanceof AdminRequestError && error.status === 404;
+  if (isUnknown && !isInBackups) {
+    return (
+      <div className="empty">
+        <h3>Nothing is stored of this account</h3>
+        <p>
+          Check the spelling. If only a backup can have data of it, an erasure makes sure that they do not come back.
+        </p>
+        <button type="button" className="button" onClick={() => setInBackups(true)}>
+          Erase what backups have
+        </button>
+      </div>
+    );
+  }
+  if (error && !isUnknown) return <Failure error={error} what="The plan can't be made" again={() => void refetch()} />;
+  if (!plan && !isUnknown) return <Skeleton lines={5} />;
+  const show = (answer: Erased): void => {
+    setDone(answer);
+    erased?.(answer);
+  };
+  return (
+    <>
+      {plan && <PlanOf plan={plan} />}
+      <Order account={account} reason={reason} plan={plan} isUnknown={isUnknown} erased={show} />
+    </>
+  );
+}
+
+function PlanOf({ plan }: { readonly plan: Plan }) {
+  const { held, still_held, released, exports } = plan;
+  const kept = held + still_held;
+  return (
+    <dl className="counts">
+      <div>
+        <dt>Is erased at once</dt>
+        <dd>{erasedWords(plan)}</dd>
+      </div>
+      <div>
+        <dt>Is kept by a hold</dt>
+        <dd>
+          {kept === 0 ? (
+            "nothing"
+          ) : (
+            <>
+              {countOf(kept, "event")}, in copies that only the hold may use, until it ends.{" "}
+              <Link to="/holds">Ask its approver</Link> whether it is still needed.
+            </>
+          )}
+        </dd>
+      </div>
+      {released > 0 && (
+        <div>
+          <dt>Is deleted soon by itself</dt>
+          <dd>{countOf(released, "copy", "copies")}, whose hold has ended</dd>
+        </div>
+      )}
+      <div>
+        <dt>Was handed to others</dt>
+        <dd>
+          {exports.length === 0 ? (
+            "nothing"
+          ) : (
+            <ul>
+              {exports.map(({ export_id, recipient, rows }) => (
+                <li key={export_id}>
+                  {countOf(rows, "row")} to <Foreign text={recipient} />; the erasure asks them to delete the rows
+                </li>
+              ))}
+            </ul>
+          )}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+const isNothingLeft = ({ events, held, features, derived_only, tokens, actions, idempotency_keys }: Plan): boolean =>
+  events + held + features + derived_only + tokens + actions + idempotency_keys === 0;
+
+function erasedWords({ events, held, features, derived_only, tokens, actions, idempotency_keys }: Plan): string {
+  const parts = [
+    [events + held, "event"],
+    [features, "row of feature values", "rows of feature values"],
+    [
+      derived_only,
+      "expired event of which only feature values are left",
+      "expired events of which only feature values are left",
+    ],
+    [tokens, "session token"],
+    [actions, "registered action"],
+    [idempotency_keys, "key of a retry", "keys of retries"],
+  ] as const;
+  return (
+    parts
+      .filter(([count]) => count > 0)
+      .map(([count, one, several]) => countOf(count, one, several))
+      .join(", ") || "nothing: it was erased before"
+  );
+}
+
+interface OrderProps {
+  readonly account: string;
+  readonly reason: string | undefined;
+  readonly plan: Plan | undefined;
+  readonly isUnknown: boolean;
+  readonly erased: (erased: Erased) => void;
+}
+
+function Order({ account, reason, plan, isUnknown, erased }: OrderProps) {
+  const canChange = useScope("governance.change") !== undefined;
+  const change = useChange(async (asked: Input<"runErasure">, onProgress) => {
+    const answer = await call("runErasure", asked, { onProgress });
+    queryClient.removeQueries({ queryKey: keyOf("planErasure", { account }) });
+    await queryClient.invalidateQueries({ queryKey: ["listErasures"] });
+    erased(answer);
+  });
+  if (!canChange) return <Forbidden permission="governance.change" what="An erasure" />;
+  const isNothing = plan !== undefined && isNothingLeft(plan);
+  const order = (submitted: FormEvent<HTMLFormElement>): void => {
+    submitted.preventDefault();
+    const form = new FormData(submitted.currentTarget);
+    void change.run({
+      account,
+      reason: reason ?? formText(form, "reason") ?? "",
+      ...((isNothing || form.has("refuse")) && { refuse_later: true }),
+      ...(isUnknown && { unknown: true }),
+    });
+  };
+  return (
+    <form className="form order" onSubmit={order}>
+      {reason === undefined && (
+        <label>
+          Reason
+          <input
+            name="reason"
+            className="input"
+            required
+            minLength={8}
+            maxLength={1_000}
+            autoFocus
+            autoComplete="off"
+          />
+          <span className="hint">Such as the number of the request. Write no name: this text is kept for ever.</span>
+        </label>
+      )}
+      {isNothing ? (
+        <p>Nothing is left to erase. You can still refuse what the account sends later.</p>
+      ) : (
+        <label className="radio">
+          <input type="checkbox" name="refuse" /> Refuse later events of this account, too
+        </label>
+      )}
+      {change.error === undefined && !change.isRunning && (
+        <button type="submit" className="button danger">
+          {isNothing
+            ? "Refuse later events"
+            : `Erase ${plan ? countOf(plan.events + plan.held, "event") : "what backups have"}`}{" "}
+          of <Foreign text={account} />
+        </button>
+      )}
+      <Progress change={change} failed="The account was not erased" />
+    </form>
+  );
+}
+
+function Done({ account, done }: { readonly account: string; readonly done: Erased }) {
+  const { still_held, receipt, recalls, is_needed } = done;
+  return (
+    <>
+      <p className="result" role="status">
+        <strong>{still_held > 0 ? "Erased in part." : is_needed ? "Erased." : "It was erased before."}</strong>{" "}
+        {still_held > 0
+          ? `A hold keeps ${countOf(still_held, "event")}. Ask the operator to make a backup now, and tell the person what is kept and why.`
+          : "No read finds data of this account any more."}
+      </p>
+      {recalls.length > 0 && (
+        <p className="note">
+          Tell the recipients to delete their rows:{" "}
+          <Foreign text={recalls.map(({ recipient }) => recipient).join(", ")} />.
+        </p>
+      )}
+      {receipt === null ? <NotFinished account={account} /> : <Receipt text={receipt} />}
+    </>
+  );
+}
+
+const NotFinished = ({ account }: { readonly account: string }) => (
+  <p className="note">
+    The receipt is signed when the last row is deleted; the server finishes by itself. The{" "}
+    <Link to="/erasures" search={{ account }}>
+      list of erasures
+    </Link>{" "}
+    has it then.
+  </p>
+);

@@ -1,0 +1,65 @@
+import { type FormEvent, useState } from "react";
+import { call, queryClient } from "../app/api.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { formText } from "./form-text.ts";
+import { Progress } from "./progress.tsx";
+import { useChange } from "./use-change.ts";
+import { countOf, type Hold } from "./words.ts";
+
+/** Ends a hold: first what only this hold keeps, then permanently. */
+export function LiftHold({ hold: { hold_id } }: { readonly hold: Hold }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setOpen(true)}>
+        End
+      </button>
+      {isOpen && (
+        <Dialog title="End the hold" close={() => setOpen(false)}>
+          <Lift holdId={hold_id} close={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Lift({ holdId, close }: { readonly holdId: string; readonly close: () => void }) {
+  const [released, setReleased] = useState<number>();
+  const change = useChange(async ({ reason, isDryRun }: { readonly reason: string; readonly isDryRun: boolean }) => {
+    const asked = { hold_id: holdId, reason, ...(isDryRun && { dry_run: true }) };
+    const { events_released } = await call("liftHold", asked);
+    if (isDryRun) return setReleased(events_released);
+    await queryClient.invalidateQueries({ queryKey: ["listHolds"] });
+    close();
+  });
+  const submit = (submitted: FormEvent<HTMLFormElement>): void => {
+    submitted.preventDefault();
+    const reason = formText(new FormData(submitted.currentTarget), "reason") ?? "";
+    void change.run({ reason, isDryRun: released === undefined });
+  };
+  return (
+    <form className="form" onSubmit={submit} onChange={() => setReleased(undefined)}>
+      <label>
+        Reason
+        <input name="reason" className="input" required minLength={8} maxLength={1_000} autoComplete="off" />
+        <span className="hint">Such as: dispute 4711 is closed. Write no name: this text is kept for ever.</span>
+      </label>
+      {released !== undefined && (
+        <p role="status">
+          <strong>{countOf(released, "event")}</strong>{" "}
+          {released === 0
+            ? "are kept by this hold alone: nothing is deleted."
+            : "that only this hold keeps become unreadable at once, and are then deleted."}
+        </p>
+      )}
+      <Progress change={change} failed="The hold was not ended" />
+      <button
+        type="submit"
+        className={released === undefined ? "button primary" : "button danger"}
+        disabled={change.isRunning}
+      >
+        {released === undefined ? "Show what it releases" : `End it and release ${countOf(released, "event")}`}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,71 @@
+/** The words of the privacy screens: those of a privacy officer, each number with its unit. */
+import type { Answer } from "@device-risk-signals/admin-api";
+
+export type DataRequest = Answer<"listRequests">["requests"][number];
+
+export type Hold = Answer<"listHolds">["holds"][number];
+export type Restriction = Answer<"listRestrictions">["restrictions"][number];
+
+export const KINDS = {
+  access: "Access",
+  erasure: "Erasure",
+  portability: "Portability",
+  restriction: "Restriction",
+  objection: "Objection",
+  rectification: "Rectification",
+} as const satisfies Readonly<Record<DataRequest["kind"], string>>;
+
+/** Articles of the GDPR. */
+export const ARTICLES = {
+  access: 15,
+  rectification: 16,
+  erasure: 17,
+  restriction: 18,
+  portability: 20,
+  objection: 21,
+} as const satisfies Readonly<Record<DataRequest["kind"], number>>;
+
+export const OUTCOMES = {
+  done: "done",
+  partly: "done in part",
+  refused: "refused",
+} as const satisfies Readonly<Record<NonNullable<DataRequest["outcome"]>, string>>;
+
+/** Such as "1 event" and "1,200 events". */
+export const countOf = (count: number, one: string, several = `${one}s`): string =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : several}`;
+
+const DAY_MS = 86_400_000;
+
+/** Such as "due in 12 days", "due today" and "3 days overdue". */
+export function dueWords(at: string, now = Date.now()): string {
+  const ms = Date.parse(at) - now;
+  if (ms < 0) return `${countOf(Math.ceil(-ms / DAY_MS), "day")} overdue`;
+  return ms < DAY_MS ? "due within a day" : `due in ${countOf(Math.floor(ms / DAY_MS), "day")}`;
+}
+
+const UNITS = { Y: "year", M: "month", W: "week", D: "day" } as const;
+const PERIOD = /^P(\d+)([YMWD])$/;
+
+export interface Period {
+  readonly count: number;
+  readonly unit: keyof typeof UNITS;
+}
+
+/** @returns `undefined` for a duration of ISO 8601 that has several units. */
+export function periodOf(text: string): Period | undefined {
+  const [, count, unit] = PERIOD.exec(text) ?? [];
+  return count === undefined ? undefined : { count: Number(count), unit: unit as Period["unit"] };
+}
+
+/** Such as "90 days"; a duration that has several units is shown as it is. */
+export function periodWords(text: string): string {
+  const period = periodOf(text);
+  return period ? countOf(period.count, UNITS[period.unit]) : text;
+}
+
+/** In UTC. */
+export const tomorrow = (): string => dateOf(new Date(Date.now() + DAY_MS).toISOString());
+
+/** The date of a time, in UTC. */
+export const dateOf = (at: string): string => at.slice(0, 10);

@@ -1,0 +1,77 @@
+import type { Answer } from "@device-risk-signals/admin-api";
+import { Foreign } from "../ui/foreign.tsx";
+import { countOf } from "./words.ts";
+
+export type PolicyChange = Answer<"applyPolicy">["changes"][number];
+
+const CHANGES = {
+  added: "is new",
+  changed: "changes",
+  retired: "accepts no new events",
+  removed: "is removed",
+} as const;
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  raw_retention: "period of events",
+  derived_retention: "period of derived values",
+  legal_basis: "legal basis",
+  highest_sensitivity: "highest sensitivity",
+  export_attributes: "attributes of exports",
+};
+
+/** Events that would be deleted, as numbers; first those at once. */
+export function PolicyChanges({ changes }: { readonly changes: readonly PolicyChange[] }) {
+  const purposes = changes.filter((change) => "purpose" in change);
+  const atOnce = purposes.reduce((sum, { expire_at_once }) => sum + expire_at_once, 0);
+  const earlier = purposes.reduce((sum, { expire_earlier }) => sum + expire_earlier, 0);
+  if (changes.length === 0) return <p role="status">Nothing would change.</p>;
+  return (
+    <div className="changes">
+      <dl className="figures" role="status">
+        <div>
+          <dt>deleted at once</dt>
+          <dd className={atOnce > 0 ? "overdue" : undefined}>{countOf(atOnce, "event")}</dd>
+        </div>
+        <div>
+          <dt>deleted earlier than now</dt>
+          <dd>{countOf(earlier, "event")}</dd>
+        </div>
+      </dl>
+      <ul className="change-list">
+        {changes.map((change) => (
+          <li key={JSON.stringify(change)}>
+            <OneChange change={change} />
+          </li>
+        ))}
+      </ul>
+      <p className="quiet">Counted now. A longer period brings nothing back, and what a hold keeps stays.</p>
+    </div>
+  );
+}
+
+function OneChange({ change }: { readonly change: PolicyChange }) {
+  if ("purpose" in change) {
+    const { purpose, change: what, members, events, expire_earlier, expire_at_once } = change;
+    const differs = members.map((member) => MEMBERS[member] ?? member).join(", ");
+    return (
+      <>
+        Purpose <Foreign text={purpose} /> {CHANGES[what]}
+        {what === "changed" && differs !== "" && `: ${differs}`}. Of its {countOf(events, "event")},{" "}
+        {expire_earlier.toLocaleString("en")} expire earlier, {expire_at_once.toLocaleString("en")} of them at once.
+      </>
+    );
+  }
+  if ("action_type" in change) {
+    return (
+      <>
+        Action type <Foreign text={change.action_type} /> moves from <Foreign text={change.from ?? "no purpose"} /> to{" "}
+        <Foreign text={change.to ?? "no purpose"} />; stored events keep theirs.
+      </>
+    );
+  }
+  return (
+    <>
+      Action types without a purpose go to <Foreign text={change.unmapped} /> instead of <Foreign text={change.from} />.
+    </>
+  );
+}

@@ -38,7 +38,7 @@ export function ApprovalsPage() {
       {canRead && list.isPending && <Skeleton lines={6} />}
       {list.data && approvals.length === 0 && (
         <div className="empty">
-          <h2>Nobody has asked for an approval</h2>
+          <h2>No approval was asked for</h2>
           <p className="quiet">
             What removes or hands out much data waits here until another person has seen its plan and approves it, such
             as the erasure of an account with many events.

@@ -27,16 +27,18 @@ export function PolicyChanges({ changes }: { readonly changes: readonly PolicyCh
   if (changes.length === 0) return <p role="status">Nothing would change.</p>;
   return (
     <div className="changes">
-      <dl className="figures" role="status">
-        <div>
-          <dt>deleted at once</dt>
-          <dd className={atOnce > 0 ? "overdue" : undefined}>{countOf(atOnce, "event")}</dd>
-        </div>
-        <div>
-          <dt>deleted earlier than now</dt>
-          <dd>{countOf(earlier, "event")}</dd>
-        </div>
-      </dl>
+      <div role="status">
+        <dl className="figures">
+          <div>
+            <dt>deleted at once</dt>
+            <dd className={atOnce > 0 ? "overdue" : undefined}>{countOf(atOnce, "event")}</dd>
+          </div>
+          <div>
+            <dt>deleted earlier than now</dt>
+            <dd>{countOf(earlier, "event")}</dd>
+          </div>
+        </dl>
+      </div>
       <ul className="change-list">
         {changes.map((change) => (
           <li key={JSON.stringify(change)}>

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axe } from "./axe.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
-const scene = useConsole({ DRS_APPROVAL_EVENTS: "1" });
+const scene = useConsole({ settings: { DRS_APPROVAL_EVENTS: "1" } });
 
 /** What a person could be named, and what a page must not run, move or hide. */
 const HOSTILE = `<img src=x onerror="document.title='run'">\u202E=cmd|'/c calc'!A1`;

@@ -32,13 +32,14 @@ export interface ConsoleScene {
   restart(): Promise<void>;
 }
 
-<<<<<<< HEAD
-/** @param isDemo whether the installation has the data of `drs demo`. */
-export function useConsole({ isDemo = false }: { readonly isDemo?: boolean } = {}): ConsoleScene {
-=======
-/** @param settings of the server, in addition to what every test has */
-export function useConsole(settings: Readonly<Record<string, string>> = {}): ConsoleScene {
->>>>>>> 957fef90 (test(console): walk the stories of a privacy officer in Chromium)
+interface SceneOptions {
+  /** Whether the installation has the data of `drs demo`. */
+  readonly isDemo?: boolean;
+  /** Settings of the server, in addition to what every test has. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export function useConsole({ isDemo = false, settings = {} }: SceneOptions = {}): ConsoleScene {
   let home: Home;
   let server: ServerProcess;
   let browser: Browser;
@@ -48,19 +49,14 @@ export function useConsole(settings: Readonly<Record<string, string>> = {}): Con
 
   beforeAll(async () => {
     if (!hasChromium) return;
-<<<<<<< HEAD
     home = await (isDemo ? makeEmptyHome() : makeHome());
-    environment = { ...home.environment, DRS_ADMIN_PORT: String(await freePort()), DRS_THROTTLE_BURST: "1000" };
-    if (isDemo) await drs("demo", "--yes");
-=======
-    home = await makeHome();
     environment = {
       ...home.environment,
       DRS_ADMIN_PORT: String(await freePort()),
       DRS_THROTTLE_BURST: "1000",
       ...settings,
     };
->>>>>>> 957fef90 (test(console): walk the stories of a privacy officer in Chromium)
+    if (isDemo) await drs("demo", "--yes");
     server = await startServer(environment);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
   });

@@ -92,6 +92,65 @@ const health = createRoute({
   component: lazyRouteComponent(() => import("../health/health-page.tsx"), "HealthPage"),
 });
 
+/** The members of a search that are texts. The router reads an account such as 4711 as a number. */
+const textsOf = <Name extends string>(
+  values: Readonly<Record<string, unknown>>,
+  ...names: readonly Name[]
+): Partial<Record<Name, string>> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = values[name];
+      return ["string", "number"].includes(typeof value) && value !== "" ? [[name, String(value)]] : [];
+    }),
+  ) as Partial<Record<Name, string>>;
+
+const requests = createRoute({
+  getParentRoute: () => shell,
+  path: "/requests",
+  component: lazyRouteComponent(() => import("../privacy/requests-page.tsx"), "RequestsPage"),
+  validateSearch: (values): { account?: string } => textsOf(values, "account"),
+});
+
+const request = createRoute({
+  getParentRoute: () => shell,
+  path: "/requests/$requestId",
+  component: lazyRouteComponent(() => import("../privacy/request-page.tsx"), "RequestPage"),
+});
+
+const erasures = createRoute({
+  getParentRoute: () => shell,
+  path: "/erasures",
+  component: lazyRouteComponent(() => import("../privacy/erasures-page.tsx"), "ErasuresPage"),
+  validateSearch: (values): { account?: string } => textsOf(values, "account"),
+});
+
+const receipts = createRoute({
+  getParentRoute: () => shell,
+  path: "/receipts",
+  component: lazyRouteComponent(() => import("../privacy/receipts-page.tsx"), "ReceiptsPage"),
+  validateSearch: (values): { id?: string } => textsOf(values, "id"),
+});
+
+const holds = createRoute({
+  getParentRoute: () => shell,
+  path: "/holds",
+  component: lazyRouteComponent(() => import("../privacy/holds-page.tsx"), "HoldsPage"),
+});
+
+const restrictions = createRoute({
+  getParentRoute: () => shell,
+  path: "/restrictions",
+  component: lazyRouteComponent(() => import("../privacy/restrictions-page.tsx"), "RestrictionsPage"),
+});
+
+const purposes = createRoute({
+  getParentRoute: () => shell,
+  path: "/purposes",
+  component: lazyRouteComponent(() => import("../privacy/purposes-page.tsx"), "PurposesPage"),
+});
+
+const PRIVACY = [requests, request, erasures, receipts, holds, restrictions, purposes] as const;
+
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: "/approvals",
@@ -167,6 +226,7 @@ export const router = createRouter({
       features,
       feature,
       health,
+      ...PRIVACY,
       ...AUDIT_AND_ACCESS,
     ]),
   ]),

@@ -47,18 +47,44 @@ function ToSignIn() {
   return null;
 }
 
+/** The screens, in groups of people who use them together. */
 const SCREENS = [
-  { to: "/", name: "Overview" },
-  { to: "/live", name: "Live" },
-  { to: "/events", name: "Events" },
-  { to: "/rejections", name: "Rejected requests" },
-  { to: "/probes", name: "Probe health" },
-  { to: "/drift", name: "New fields" },
-  { to: "/features", name: "Features" },
-  { to: "/approvals", name: "Approvals" },
-  { to: "/audit", name: "Audit" },
-  { to: "/access", name: "Access" },
-  { to: "/health", name: "Health" },
+  {
+    group: "Events",
+    links: [
+      { to: "/", name: "Overview" },
+      { to: "/live", name: "Live" },
+      { to: "/events", name: "Events" },
+    ],
+  },
+  {
+    group: "Phones",
+    links: [
+      { to: "/rejections", name: "Rejected requests" },
+      { to: "/probes", name: "Probe health" },
+      { to: "/drift", name: "New fields" },
+      { to: "/features", name: "Features" },
+    ],
+  },
+  {
+    group: "Privacy",
+    links: [
+      { to: "/requests", name: "Requests" },
+      { to: "/erasures", name: "Erasures" },
+      { to: "/holds", name: "Holds" },
+      { to: "/restrictions", name: "Restrictions" },
+      { to: "/purposes", name: "Purposes" },
+    ],
+  },
+  {
+    group: "Control",
+    links: [
+      { to: "/approvals", name: "Approvals" },
+      { to: "/audit", name: "Audit" },
+      { to: "/access", name: "Access" },
+      { to: "/health", name: "Health" },
+    ],
+  },
 ] as const;
 
 function Rail() {
@@ -69,15 +95,19 @@ function Rail() {
         <span className="brand-mark" aria-hidden="true" />
         Device Risk Signals
       </Link>
-      <ul className="rail-links">
-        {SCREENS.map(({ to, name }) => (
-          <li key={to}>
-            <Link to={to} activeOptions={{ includeSearch: false, exact: to === "/" }}>
-              {name}
-            </Link>
-          </li>
+      <div className="rail-links">
+        {SCREENS.map(({ group, links }) => (
+          <ul key={group} aria-label={group}>
+            {links.map(({ to, name }) => (
+              <li key={to}>
+                <Link to={to} activeOptions={{ includeSearch: false, exact: to === "/" }}>
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
         ))}
-      </ul>
+      </div>
       <div className="rail-person">
         <p className="person">{person}</p>
         <ul className="roles" aria-label="Your roles">

@@ -1,7 +1,7 @@
 import { AdminRequestError } from "@device-risk-signals/admin-api/client";
 import { Failure } from "../ui/failure.tsx";
 import { visible } from "../ui/foreign.tsx";
-import { StepUp } from "./step-up.tsx";
+import { StepUp } from "../sign-in/step-up.tsx";
 import type { Change } from "./use-change.ts";
 import { isApprovalNeeded, WaitForApproval } from "./wait-for-approval.tsx";
 

@@ -6,7 +6,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
-import { type Approval, deciders } from "./approval-words.ts";
+import { type Approval, deciders } from "../access/approval-words.ts";
 
 const POLL_MS = 5_000;
 

@@ -17,7 +17,7 @@ export interface CollectedExport {
 
 const LETTER = "letter.txt";
 /** The names that the export can have; a server names no other file. */
-const FILE_NAME = /^[a-z0-9/-]+\.(json|ndjson|html|txt)$/;
+const FILE_NAME = /^(?:[a-z0-9-]+\/)?[a-z0-9-]+\.(?:json|ndjson|html|txt)$/;
 
 /**
  * @param leftOut names of files that the person does not get.

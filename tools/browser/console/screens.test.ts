@@ -1,8 +1,8 @@
 /** Each screen in each of its states, light and dark: accessible, and as wide as the window. */
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { axe } from "./axe.ts";
 import { hasChromium, useConsole } from "./scene.ts";
+import { answerLate, expectScreen, refuse } from "./screen.ts";
 
 const scene = useConsole();
 const ROLES = ["operator", "analyst", "investigator", "privacy", "auditor"];
@@ -37,16 +37,6 @@ beforeAll(async () => {
 });
 
 const go = async (path: string): Promise<void> => void (await page.goto(`${scene.url}${path}`));
-const answerLate = (pattern: string): Promise<unknown> => page.route(pattern, () => new Promise(() => {}));
-const refuse = (pattern: string): Promise<unknown> =>
-  page.route(pattern, (route) =>
-    route.fulfill({
-      status: 503,
-      contentType: "application/problem+json",
-      body: JSON.stringify({ type: "urn:problem:device-risk-signals:admin:unavailable", status: 503, detail: "away" }),
-    }),
-  );
-
 const EVENTS = "**/admin/v1/events?*";
 
 const STATES: Readonly<Record<string, () => Promise<void>>> = {
@@ -69,12 +59,12 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
     await page.getByText("No event has these filters").waitFor();
   },
   "the list while it loads": async () => {
-    await answerLate(EVENTS);
+    await answerLate(page, EVENTS);
     await go("/events");
     await page.locator(".skeleton").waitFor();
   },
   "the list after a failure": async () => {
-    await refuse(EVENTS);
+    await refuse(page, EVENTS);
     await go("/events");
     await page.getByRole("alert").waitFor();
   },
@@ -183,20 +173,7 @@ describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)",
   test.each(Object.keys(STATES))("%s is accessible and fits each window", async (name) => {
     const before = page;
     await STATES[name]?.();
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await axe(page), colorScheme).toEqual([]);
-    }
-    // 640 is a window of 1,280 at 200 %.
-    for (const width of [320, 390, 640, 1024]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width} pixels`).toBe(width);
-    }
-    expect(await axe(page), "at 1024 pixels").toEqual([]);
-    await page.emulateMedia({ forcedColors: "active" });
-    expect(await axe(page), "forced colours").toEqual([]);
-    await page.emulateMedia({ forcedColors: "none", colorScheme: "light" });
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectScreen(page);
     await page.unrouteAll();
     page = before;
     // The browser reports each answer of 4xx and 5xx.

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const file = join(folder(), "purposes.yaml");
   writeFileSync(file, POLICY);
   await scene.drs("purpose", "apply", file);
-  for (const account of ["mouse", "mouse", "keyboard", "keyboard", "asks", HOSTILE, "held", "held"]) {
+  for (const account of ["mouse", "mouse", "keyboard", "keyboard", "asks", HOSTILE, "held", "held", "again", "again"]) {
     await scene.store(account, "full-android");
   }
 });
@@ -180,12 +180,35 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     const link = await page.locator(".next-step .mono").innerText();
     const other = await scene.signIn("otto", ["operator"]);
     await other.goto(link);
+    await other.getByText(/changes: period of events/).waitFor();
     await clicks.on(button(other, "Approve"));
     await page.getByText("Approved by otto").waitFor();
     await clicks.on(button(page, "Go on"));
     await page.getByText("active now").waitFor();
     expect(clicks.count).toBeLessThanOrEqual(6);
     expect(await scene.drs("purpose", "list", "--json")).toContain('"raw_retention":"P30D"');
+    expect(messages()).toEqual([]);
+  });
+
+  test("finds the approval again after the page was loaded again and the server restarted", async () => {
+    const page = await scene.signIn("ann", ["privacy"]);
+    await page.goto(`${scene.url}/erasures?account=again`);
+    await page.getByLabel("Reason").fill("4716 again");
+    await button(page, "Erase 2 events of again").click();
+    const link = await page.locator(".next-step .mono").innerText();
+    await scene.restart();
+    await page.reload();
+    expect(await page.getByLabel("Reason").inputValue()).toBe("4716 again");
+    await button(page, "Erase 2 events of again").click();
+    expect(await page.locator(".next-step .mono").innerText()).toBe(link);
+    const other = await scene.signIn("otto", ["operator"]);
+    await other.goto(link);
+    await button(other, "Approve").click();
+    await page.goto(link);
+    await page.getByText("Return to the page where you asked").waitFor();
+    await page.goto(`${scene.url}/erasures?account=again&reason=4716+again`);
+    await button(page, "Erase 2 events of again").click();
+    await page.getByText("✓ Valid.").waitFor();
     expect(messages()).toEqual([]);
   });
 

@@ -121,7 +121,7 @@ const erasures = createRoute({
   getParentRoute: () => shell,
   path: "/erasures",
   component: lazyRouteComponent(() => import("../privacy/erasures-page.tsx"), "ErasuresPage"),
-  validateSearch: (values): { account?: string } => textsOf(values, "account"),
+  validateSearch: (values): { account?: string; reason?: string } => textsOf(values, "account", "reason"),
 });
 
 const receipts = createRoute({

@@ -21,10 +21,13 @@ interface ErasePanelProps {
   /** Given by a request; otherwise the person writes it. */
   readonly reason?: string;
   readonly erased?: (erased: Erased) => void;
+  /** The reason that was typed before the page was loaded again. */
+  readonly draft?: string | undefined;
+  readonly ordered?: (reason: string) => void;
 }
 
 /** The erasure of an account: what it would do, why, who approves, and its proof. */
-export function ErasePanel({ account, reason, erased }: ErasePanelProps) {
+export function ErasePanel({ account, reason, erased, draft, ordered }: ErasePanelProps) {
   const { data: plan, error, refetch } = useRead("planErasure", { account });
   const [isInBackups, setInBackups] = useState(false);
   const [done, setDone] = useState<Erased>();
@@ -52,7 +55,7 @@ export function ErasePanel({ account, reason, erased }: ErasePanelProps) {
   return (
     <>
       {plan && <PlanOf plan={plan} />}
-      <Order account={account} reason={reason} plan={plan} isUnknown={isUnknown} erased={show} />
+      <Order {...{ account, reason, plan, isUnknown, draft, ordered }} erased={show} />
     </>
   );
 }
@@ -134,10 +137,12 @@ interface OrderProps {
   readonly reason: string | undefined;
   readonly plan: Plan | undefined;
   readonly isUnknown: boolean;
+  readonly draft: string | undefined;
+  readonly ordered: ((reason: string) => void) | undefined;
   readonly erased: (erased: Erased) => void;
 }
 
-function Order({ account, reason, plan, isUnknown, erased }: OrderProps) {
+function Order({ account, reason, plan, isUnknown, draft, ordered, erased }: OrderProps) {
   const canChange = useScope("governance.change") !== undefined;
   const change = useChange(async (asked: Input<"runErasure">, onProgress) => {
     const answer = await call("runErasure", asked, { onProgress });
@@ -150,9 +155,11 @@ function Order({ account, reason, plan, isUnknown, erased }: OrderProps) {
   const order = (submitted: FormEvent<HTMLFormElement>): void => {
     submitted.preventDefault();
     const form = new FormData(submitted.currentTarget);
+    const why = reason ?? formText(form, "reason") ?? "";
+    ordered?.(why);
     void change.run({
       account,
-      reason: reason ?? formText(form, "reason") ?? "",
+      reason: why,
       ...((isNothing || form.has("refuse")) && { refuse_later: true }),
       ...(isUnknown && { unknown: true }),
     });
@@ -164,6 +171,7 @@ function Order({ account, reason, plan, isUnknown, erased }: OrderProps) {
           Reason
           <input
             name="reason"
+            defaultValue={draft}
             className="input"
             required
             minLength={8}

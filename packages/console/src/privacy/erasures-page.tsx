@@ -17,7 +17,11 @@ type Erasure = Answer<"listErasures">["erasures"][number];
 /** Erases an account, and lists what was erased. */
 export function ErasuresPage() {
   const canRead = useScope("governance.read") !== undefined;
-  const { account } = useSearch({ from: "/shell/erasures" });
+  const { account, reason } = useSearch({ from: "/shell/erasures" });
+  const navigate = useNavigate({ from: "/erasures" });
+  // Who asked for an approval may load the page again: the same reason finds it.
+  const keep = (why: string): void =>
+    void navigate({ search: (before) => ({ ...before, reason: why }), replace: true });
   return (
     <>
       <header className="page-head">
@@ -34,7 +38,7 @@ export function ErasuresPage() {
               <h2 id="plan">
                 Erase <Foreign text={account} />
               </h2>
-              <ErasePanel account={account} />
+              <ErasePanel account={account} draft={reason} ordered={keep} />
             </section>
           )}
           <List account={account} />

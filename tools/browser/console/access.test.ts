@@ -1,10 +1,10 @@
 /** An approval by a second person; who may sign in, and the end of sessions, tokens and cases. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { askForToken, openEvent } from "./calls.ts";
+import { askForToken, fetchAs, openEvent } from "./calls.ts";
 import { expectAccessible } from "./every-window.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
-const scene = useConsole();
+const scene = useConsole({ settings: { DRS_APPROVAL_EVENTS: "1" } });
 
 beforeAll(async () => {
   if (!hasChromium) return;
@@ -26,6 +26,7 @@ describe.skipIf(!hasChromium)("an approval (skipped without /usr/bin/chromium)",
     await page.getByRole("link", { name: "Approvals" }).click();
     const card = page.getByRole("article").filter({ hasText: "lena" });
     expect(await card.innerText()).toMatch(/olga.*\d+ seconds? ago|olga, now/);
+    expect(await card.getByRole("heading").first().innerText()).toBe("Issue an admin token to lena");
     expect(await card.innerText()).toMatch(/Valid for\s+30 days/);
     await card.getByRole("button", { name: "Approve" }).click();
     await page.getByLabel("Why (optional)").fill("lena joined the team");
@@ -37,6 +38,26 @@ describe.skipIf(!hasChromium)("an approval (skipped without /usr/bin/chromium)",
     const auditor = await scene.signIn("ann", ["auditor"]);
     await auditor.goto(`${scene.url}/audit/entries?operation=approval.approve`);
     await auditor.getByRole("row", { name: /lena joined the team/ }).waitFor();
+    expect(scene.takeMessages().filter((text) => !text.includes("409"))).toEqual([]);
+  });
+
+  test("shows what an erasure would delete, the most important first", async () => {
+    await scene.store("4712", "full-ios");
+    await scene.store("4712", "full-ios");
+    const asker = await scene.signIn("petra", ["privacy"]);
+    const erasure = { account: "4712", reason: "request 17" };
+    expect((await fetchAs(asker, "POST", "/erasures", erasure)).status).toBe(409);
+    const page = await scene.signIn("olga", ["operator"]);
+    await page.goto(`${scene.url}/approvals`);
+    const card = page.getByRole("article").filter({ hasText: "Erase 2 events of one account" });
+    expect(await card.locator("dl.data dt").first().innerText()).toBe("Events that are deleted");
+    expect(await card.innerText()).toMatch(/None: events that a hold keeps until it ends;/);
+    // An approval never has the name of an account.
+    expect(await card.innerText()).not.toContain("4712");
+    await card.getByRole("button", { name: "Deny" }).click();
+    await page.getByLabel("Why").fill("the request was not checked");
+    await page.getByRole("dialog").getByRole("button", { name: "Deny" }).click();
+    await page.getByText("Erase 2 events of one account: denied.").waitFor();
     expect(scene.takeMessages().filter((text) => !text.includes("409"))).toEqual([]);
   });
 

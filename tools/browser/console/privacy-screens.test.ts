@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, useConsole } from "./scene.ts";
 import { answerLate, expectScreen, refuse } from "./screen.ts";
 
-const scene = useConsole({ DRS_APPROVAL_EVENTS: "1" });
+const scene = useConsole({ settings: { DRS_APPROVAL_EVENTS: "1" } });
 const folder = mkdtempSync(join(tmpdir(), "drs-privacy-"));
 let page: Page;
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { useScope, useSession } from "../app/session.tsx";
-import { Data } from "../ui/data.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { relative, Time } from "../ui/time.tsx";
-import { type Approval, deciders, memberNames, STATES } from "./approval-words.ts";
+import { ApprovalValues } from "./approval-values.tsx";
+import { type Approval, deciders, STATES } from "./approval-words.ts";
 import { DecideApproval } from "./decide-approval.tsx";
 
 interface CardProps {
@@ -15,7 +15,6 @@ interface CardProps {
 /** What another person asked for: the plan that is approved, and the decision. */
 export function ApprovalCard({ approval, heading, decided }: CardProps) {
   const { plan, parameters, state } = approval;
-  const nameOf = memberNames(approval);
   // The reason is one of the facts, and some operations do exactly what they were asked for.
   const { reason: _, ...asked } = (parameters ?? {}) as Readonly<Record<string, unknown>>;
   const hasPlan = JSON.stringify(plan) !== JSON.stringify(parameters);
@@ -30,14 +29,14 @@ export function ApprovalCard({ approval, heading, decided }: CardProps) {
         {hasPlan && (
           <section>
             <h3>What it would do, when it was asked for</h3>
-            <Data value={plan} nameOf={nameOf} />
+            <ApprovalValues approval={approval} values={plan} />
           </section>
         )}
         <section>
           <h3>What is approved: exactly this</h3>
-          <Data value={asked} nameOf={nameOf} />
+          <ApprovalValues approval={approval} values={asked} />
           {hasPlan && approval.max_events > 0 && (
-            <p className="quiet small">
+            <p className="quiet small approval-zero">
               For more than {approval.max_events.toLocaleString("en")} events a new approval is asked for.
             </p>
           )}

@@ -3,9 +3,10 @@ import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
-import { wordsOf } from "./approval-words.ts";
+import { titleOf } from "./approval-words.ts";
 
 /** One request, for the link that its person sends to who decides. */
 export function ApprovalPage() {
@@ -19,7 +20,7 @@ export function ApprovalPage() {
           <p className="crumbs">
             <Link to="/approvals">Approvals</Link>
           </p>
-          <h1>{data ? wordsOf(data) : "Approval"}</h1>
+          <h1>{data ? <Foreign text={titleOf(data)} /> : "Approval"}</h1>
         </div>
         <CopyButton text={location.href} label="Copy link" />
       </header>

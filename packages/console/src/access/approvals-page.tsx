@@ -9,7 +9,7 @@ import { PagedList } from "../ui/paged-list.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
-import { type Approval, STATES, wordsOf } from "./approval-words.ts";
+import { type Approval, STATES, titleOf } from "./approval-words.ts";
 
 const PAGE = 50;
 /** A request waits for 24 hours, so the newest requests have all that wait. */
@@ -48,8 +48,8 @@ function Decided({ approval }: { readonly approval: Approval }) {
   useEffect(() => said.current?.focus(), []);
   return (
     <p ref={said} className="note done" role="status" tabIndex={-1}>
-      {wordsOf(approval)}: {STATES[approval.state]}. <Foreign text={approval.requested_by} /> sees it here, and by{" "}
-      <code>drs approval show</code>.
+      <Foreign text={titleOf(approval)} />: {STATES[approval.state]}. <Foreign text={approval.requested_by} /> sees it
+      here, and by <code>drs approval show</code>.
     </p>
   );
 }
@@ -98,7 +98,7 @@ function Waiting({ decided }: { readonly decided: (approval: Approval) => void }
 
 const ApprovalLink = ({ approval }: { readonly approval: Approval }) => (
   <Link to="/approvals/$approvalId" params={{ approvalId: approval.approval_id }}>
-    {wordsOf(approval)}
+    <Foreign text={titleOf(approval)} />
   </Link>
 );
 

@@ -3,7 +3,7 @@ import { call, keyOf, queryClient } from "../app/api.ts";
 import { isStepUp, StepUp } from "../sign-in/step-up.tsx";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { Foreign } from "../ui/foreign.tsx";
-import { type Approval, deciders, wordsOf } from "./approval-words.ts";
+import { type Approval, deciders, titleOf } from "./approval-words.ts";
 
 type Route = "approve" | "deny" | "withdrawApproval";
 
@@ -61,7 +61,7 @@ export function DecideApproval({ approval, routes, decided }: DecideProps) {
           explain={(error, again) => isStepUp(error) && <StepUp again={again} />}
         >
           <p>
-            {wordsOf(approval)}, asked for by <Foreign text={requested_by} />.{" "}
+            <Foreign text={titleOf(approval)} />, asked for by <Foreign text={requested_by} />.{" "}
             {route === "approve" && "It can then be done once, within an hour."}
             {route === "deny" && "A denial is final: the person would have to ask again."}
           </p>

@@ -11,6 +11,9 @@ interface DataProps {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const isDeep = (value: unknown): boolean =>
+  isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object" && item !== null));
+
 export const spaced = (member: string): string => {
   const words = member.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -26,7 +29,7 @@ export function Data({ value, nameOf = spaced }: DataProps) {
           <dt>
             <Foreign text={nameOf(name)} />
           </dt>
-          <dd>
+          <dd className={isDeep(member) ? "data-deep" : undefined}>
             <Value name={name} value={member} nameOf={nameOf} />
           </dd>
         </Fragment>
@@ -50,7 +53,7 @@ function Value({ name, value, nameOf }: Required<DataProps> & { readonly name: s
   }
   if (!Array.isArray(value)) return <Data value={value} nameOf={nameOf} />;
   if (value.length === 0) return <span className="quiet">none</span>;
-  if (!value.some((item) => typeof item === "object" && item !== null)) return <Foreign text={value.join(", ")} />;
+  if (!isDeep(value)) return <Foreign text={value.join(", ")} />;
   return (
     <ul className="data-list">
       {value.map((item: unknown, index) => (

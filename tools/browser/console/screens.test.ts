@@ -153,7 +153,7 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
     await page.getByRole("heading", { name: "Capacity" }).waitFor();
   },
   "health that can't be examined": async () => {
-    await refuse("**/admin/v1/health");
+    await refuse(page, "**/admin/v1/health");
     await go("/health");
     await page.getByText("The server could not be examined").waitFor();
   },

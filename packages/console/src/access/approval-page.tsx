@@ -1,6 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
-import { Forbidden, useScope } from "../app/session.tsx";
+import { Forbidden, useScope, useSession } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
@@ -11,6 +11,7 @@ import { titleOf } from "./approval-words.ts";
 /** One request, for the link that its person sends to who decides. */
 export function ApprovalPage() {
   const { approvalId } = useParams({ from: "/shell/approvals/$approvalId" });
+  const { person } = useSession();
   const scope = useScope("approvals.read");
   const { data, error, refetch } = useRead("readApproval", { approval_id: approvalId }, scope !== undefined);
   return (
@@ -28,6 +29,11 @@ export function ApprovalPage() {
       {error && <Failure error={error} what="The approval can't be shown" again={() => void refetch()} />}
       {scope !== undefined && !error && !data && <Skeleton lines={6} />}
       {data && <ApprovalCard approval={data} heading={<h2>The request</h2>} decided={() => undefined} />}
+      {data?.state === "approved" && data.requested_by === person && (
+        <p className="note">
+          Return to the page where you asked. If it is closed, ask there again with the same reason: it is done at once.
+        </p>
+      )}
     </>
   );
 }

@@ -29,7 +29,19 @@ beforeAll(async () => {
   const file = join(folder(), "purposes.yaml");
   writeFileSync(file, POLICY);
   await scene.drs("purpose", "apply", file);
-  for (const account of ["mouse", "mouse", "keyboard", "keyboard", "asks", HOSTILE, "held", "held", "again", "again"]) {
+  for (const account of [
+    "mouse",
+    "mouse",
+    "keyboard",
+    "keyboard",
+    "asks",
+    HOSTILE,
+    "held",
+    "held",
+    "again",
+    "again",
+    "mend",
+  ]) {
     await scene.store(account, "full-android");
   }
 });
@@ -293,11 +305,7 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
   test("signs in again, and continues with what was typed", async () => {
     const page = await scene.signIn("ann", ["privacy"]);
     await page.goto(`${scene.url}/erasures?account=${encodeURIComponent(HOSTILE)}`);
-    const problem = { type: "urn:problem:device-risk-signals:admin:step-up-required", status: 403, detail: "too old" };
-    const refuse = { status: 403, contentType: "application/problem+json", body: JSON.stringify(problem) };
-    await page.route("**/admin/v1/erasures", (route) =>
-      route.request().method() === "POST" ? route.fulfill(refuse) : route.continue(),
-    );
+    await refuseErasures(page, "step-up-required", 403);
     await page.getByLabel("Reason").fill("request 4714");
     await button(page, /^Erase 1 event of/).click();
     await page.getByText("One step before this: sign in again.").waitFor();
@@ -308,6 +316,35 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     await page.getByText("✓ Valid.").waitFor();
     const receipt = await page.locator(".receipt").innerText();
     expect(receipt).toContain("request 4714");
+    expect(messages()).toEqual([]);
+  });
+
+  test("sees what is overdue first, and can mend a reason that is refused", async () => {
+    for (const [account, received] of [
+      ["late", "2020-01-31"],
+      ["today", new Date().toISOString().slice(0, 10)],
+    ] as const) {
+      await scene.drs("request", "add", "--account", account, "--kind", "erasure", "--received", received);
+    }
+    const page = await scene.signIn("ann", ["privacy"]);
+    await page.goto(`${scene.url}/requests`);
+    const first = page
+      .getByRole("region", { name: /^Open requests/ })
+      .getByRole("row")
+      .nth(1);
+    expect(await first.innerText()).toMatch(/[\d,]+ days overdue \(2020-02-29\)\s+Erasure\s+late/);
+    await first.getByRole("link").click();
+    // Nothing was erased, so no text says it.
+    await page.getByText("is here when the account is erased").waitFor();
+    await page.goto(`${scene.url}/erasures?account=mend`);
+    await refuseErasures(page, "request-invalid", 400);
+    await page.getByLabel("Reason").fill("aaaaaaaa");
+    await button(page, "Erase 1 event of mend").click();
+    await page.getByText("The account was not erased").waitFor();
+    await page.unrouteAll();
+    await page.getByLabel("Reason").fill("request 4717");
+    await button(page, "Erase 1 event of mend").click();
+    await page.locator(".receipt, .next-step").waitFor();
     expect(messages()).toEqual([]);
   });
 
@@ -354,6 +391,14 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     await page.getByText("denied", { exact: true }).first().waitFor();
   });
 });
+
+async function refuseErasures(page: Page, code: string, status: number): Promise<void> {
+  const problem = { type: `urn:problem:device-risk-signals:admin:${code}`, status, detail: "refused" };
+  const refuse = { status, contentType: "application/problem+json", body: JSON.stringify(problem) };
+  await page.route("**/admin/v1/erasures", (route) =>
+    route.request().method() === "POST" ? route.fulfill(refuse) : route.continue(),
+  );
+}
 
 /** Presses Tab until an element has the focus whose name matches. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {

@@ -6,11 +6,12 @@ import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Download } from "./download.tsx";
 import { formText } from "./form-text.ts";
-import { PolicyChanges } from "./policy-changes.tsx";
+import { deletedBy, PolicyChanges } from "./policy-changes.tsx";
 import { type PeriodName, type Periods, type PolicyPurpose, purposesOf, withPeriods } from "./policy-text.ts";
+import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
-import { periodOf } from "./words.ts";
+import { countOf, periodOf } from "./words.ts";
 
 const UNITS = { D: "days", W: "weeks", M: "months", Y: "years" } as const;
 const NAMES = { raw_retention: "Events", derived_retention: "Derived values" } as const;
@@ -152,12 +153,17 @@ function ApplyPolicy({ text }: PolicyProps) {
       {error && <Failure error={error} what="This can't be applied" again={() => void refetch()} />}
       {!error && !data && <Skeleton lines={3} />}
       {data && <PolicyChanges changes={data.changes} />}
-      {data && data.changes.length > 0 && <Apply text={text} />}
+      {data && data.changes.length > 0 && <Apply text={text} deletes={deletedBy(data.changes)} />}
     </div>
   );
 }
 
-function Apply({ text }: PolicyProps) {
+interface ApplyProps extends PolicyProps {
+  /** Number of events that expire at once. */
+  readonly deletes: number;
+}
+
+function Apply({ text, deletes }: ApplyProps) {
   const [version, setVersion] = useState<number>();
   const change = useChange(async (_, onProgress) => {
     setVersion((await call("applyPolicy", { policy: text }, { onProgress })).version);
@@ -175,9 +181,13 @@ function Apply({ text }: PolicyProps) {
   }
   return (
     <>
-      {change.error === undefined && !change.isRunning && (
-        <button type="button" className="button danger" onClick={() => void change.run()}>
-          Apply
+      {!isUnderWay(change) && (
+        <button
+          type="button"
+          className={deletes > 0 ? "button danger" : "button primary"}
+          onClick={() => void change.run()}
+        >
+          {deletes > 0 ? `Apply, and delete ${countOf(deletes, "event")} now` : "Apply"}
         </button>
       )}
       <Progress change={change} failed="The policy was not applied" />

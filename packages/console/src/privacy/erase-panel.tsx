@@ -8,6 +8,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { formText } from "./form-text.ts";
+import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { Receipt } from "./receipt.tsx";
 import { useChange } from "./use-change.ts";
@@ -166,30 +167,32 @@ function Order({ account, reason, plan, isUnknown, draft, ordered, erased }: Ord
   };
   return (
     <form className="form order" onSubmit={order}>
-      {reason === undefined && (
-        <label>
-          Reason
-          <input
-            name="reason"
-            defaultValue={draft}
-            className="input"
-            required
-            minLength={8}
-            maxLength={1_000}
-            autoFocus
-            autoComplete="off"
-          />
-          <span className="hint">Such as the number of the request. Write no name: this text is kept for ever.</span>
-        </label>
-      )}
-      {isNothing ? (
-        <p>Nothing is left to erase. You can still refuse what the account sends later.</p>
-      ) : (
-        <label className="radio">
-          <input type="checkbox" name="refuse" /> Refuse later events of this account, too
-        </label>
-      )}
-      {change.error === undefined && !change.isRunning && (
+      <fieldset className="order-fields" disabled={isUnderWay(change)}>
+        {reason === undefined && (
+          <label>
+            Reason
+            <input
+              name="reason"
+              defaultValue={draft}
+              className="input"
+              required
+              minLength={8}
+              maxLength={1_000}
+              autoFocus
+              autoComplete="off"
+            />
+            <span className="hint">Such as the number of the request. Write no name: this text is kept for ever.</span>
+          </label>
+        )}
+        {isNothing ? (
+          <p>Nothing is left to erase. You can still refuse what the account sends later.</p>
+        ) : (
+          <label className="radio">
+            <input type="checkbox" name="refuse" /> Refuse later events of this account, too
+          </label>
+        )}
+      </fieldset>
+      {!isUnderWay(change) && (
         <button type="submit" className="button danger">
           {isNothing
             ? "Refuse later events"

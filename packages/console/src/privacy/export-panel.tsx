@@ -4,6 +4,7 @@ import { Forbidden, useScope } from "../app/session.tsx";
 import { type CollectedExport, collectExport } from "./collect-export.ts";
 import { Download } from "./download.tsx";
 import { formText } from "./form-text.ts";
+import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
 import { countOf } from "./words.ts";
@@ -62,7 +63,7 @@ export function ExportPanel({ account, requestId, exported }: ExportPanelProps) 
       <label className="radio">
         <input type="checkbox" name="accesses" /> With the file that names colleagues who looked ({ACCESSES})
       </label>
-      {change.error === undefined && !change.isRunning && (
+      {!isUnderWay(change) && (
         <button type="submit" className="button primary">
           Export
         </button>

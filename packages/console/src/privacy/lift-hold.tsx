@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import { call, queryClient } from "../app/api.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { formText } from "./form-text.ts";
+import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
 import { countOf, type Hold } from "./words.ts";
@@ -56,7 +57,7 @@ function Lift({ holdId, close }: { readonly holdId: string; readonly close: () =
       <button
         type="submit"
         className={released === undefined ? "button primary" : "button danger"}
-        disabled={change.isRunning}
+        disabled={isUnderWay(change)}
       >
         {released === undefined ? "Show what it releases" : `End it and release ${countOf(released, "event")}`}
       </button>

@@ -4,6 +4,7 @@ import { call, queryClient } from "../app/api.ts";
 import { useScope } from "../app/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { formText } from "./form-text.ts";
+import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
 import { countOf, tomorrow } from "./words.ts";
@@ -74,7 +75,7 @@ export function PlaceHold({ close }: { readonly close: () => void }) {
           </p>
         )}
         <Progress change={change} failed="The hold was not placed" />
-        <button type="submit" className="button primary" disabled={change.isRunning}>
+        <button type="submit" className="button primary" disabled={isUnderWay(change)}>
           {covered === undefined ? "Show what it covers" : isProposal ? "Propose the hold" : "Place the hold"}
         </button>
       </form>

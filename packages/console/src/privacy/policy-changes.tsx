@@ -19,10 +19,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
   export_attributes: "attributes of exports",
 };
 
+/** Number of events that expire at once. */
+export const deletedBy = (changes: readonly PolicyChange[]): number =>
+  changes.reduce((sum, change) => sum + ("purpose" in change ? change.expire_at_once : 0), 0);
+
 /** Events that would be deleted, as numbers; first those at once. */
 export function PolicyChanges({ changes }: { readonly changes: readonly PolicyChange[] }) {
   const purposes = changes.filter((change) => "purpose" in change);
-  const atOnce = purposes.reduce((sum, { expire_at_once }) => sum + expire_at_once, 0);
+  const atOnce = deletedBy(changes);
   const earlier = purposes.reduce((sum, { expire_earlier }) => sum + expire_earlier, 0);
   if (changes.length === 0) return <p role="status">Nothing would change.</p>;
   return (

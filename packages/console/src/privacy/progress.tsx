@@ -1,9 +1,9 @@
-import { AdminRequestError } from "@device-risk-signals/admin-api/client";
 import { Failure } from "../ui/failure.tsx";
 import { visible } from "../ui/foreign.tsx";
 import { StepUp } from "../sign-in/step-up.tsx";
+import { isApprovalNeeded, isStepUpRequired } from "./next-step.ts";
 import type { Change } from "./use-change.ts";
-import { isApprovalNeeded, WaitForApproval } from "./wait-for-approval.tsx";
+import { WaitForApproval } from "./wait-for-approval.tsx";
 
 interface ProgressProps<Asked> {
   readonly change: Change<Asked>;
@@ -22,7 +22,7 @@ export function Progress<Asked>({ change: { isRunning, progress, error, again },
   }
   if (error === undefined) return null;
   const retry = (): void => void again();
-  if (error instanceof AdminRequestError && error.code === "step-up-required") return <StepUp again={retry} />;
+  if (isStepUpRequired(error)) return <StepUp again={retry} />;
   if (isApprovalNeeded(error)) return <WaitForApproval error={error} again={retry} />;
   return <Failure error={error} what={failed} again={retry} />;
 }

@@ -154,7 +154,11 @@ function ErasureSteps({ request, account }: StepsProps) {
         )}
       </Step>
       <Step name="Tell the person" isDone={false}>
-        <TellPerson request={request} erasureId={erasure?.id} stillHeld={erasure?.stillHeld ?? 0} />
+        {erasure ? (
+          <TellPerson request={request} erasureId={erasure.id} stillHeld={erasure.stillHeld} />
+        ) : (
+          <p className="quiet">The text to begin with is here when the account is erased.</p>
+        )}
       </Step>
       <Step name="Close the request" isDone={false}>
         <CloseRequest request={request} erasureId={erasure?.id} isHeld={(erasure?.stillHeld ?? 0) > 0} />
@@ -210,7 +214,11 @@ function OtherSteps({ request, account }: StepsProps) {
         </Step>
       )}
       <Step name="Tell the person" isDone={false}>
-        <TellPerson request={request} erasureId={undefined} stillHeld={0} />
+        {isRestricted || kind === "rectification" ? (
+          <TellPerson request={request} erasureId={undefined} stillHeld={0} />
+        ) : (
+          <p className="quiet">The text to begin with is here when the data are excluded.</p>
+        )}
       </Step>
       <Step name="Close the request" isDone={false}>
         <CloseRequest request={request} />

@@ -1,4 +1,4 @@
-import { AdminRequestError } from "@device-risk-signals/admin-api/client";
+import type { AdminRequestError } from "@device-risk-signals/admin-api/client";
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../app/api.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -9,9 +9,6 @@ import { Time } from "../ui/time.tsx";
 import { type Approval, deciders } from "../access/approval-words.ts";
 
 const POLL_MS = 5_000;
-
-export const isApprovalNeeded = (error: unknown): error is AdminRequestError =>
-  error instanceof AdminRequestError && error.problem?.code === "approval-needed";
 
 interface WaitProps {
   readonly error: AdminRequestError;

@@ -142,7 +142,7 @@ interface PolicyProps {
 
 /** What a policy would change and delete, and the button that applies it. */
 function ApplyPolicy({ text }: PolicyProps) {
-  const { data, error, refetch } = useQuery({
+  const { data, dataUpdatedAt, error, refetch } = useQuery({
     queryKey: ["plan of a policy", text],
     queryFn: () => call("applyPolicy", { policy: text, dry_run: true }),
     // The numbers are those of now.
@@ -152,7 +152,7 @@ function ApplyPolicy({ text }: PolicyProps) {
     <div className="panel">
       {error && <Failure error={error} what="This can't be applied" again={() => void refetch()} />}
       {!error && !data && <Skeleton lines={3} />}
-      {data && <PolicyChanges changes={data.changes} />}
+      {data && <PolicyChanges changes={data.changes} countedAt={new Date(dataUpdatedAt).toISOString()} />}
       {data && data.changes.length > 0 && <Apply text={text} deletes={deletedBy(data.changes)} />}
     </div>
   );

@@ -1,12 +1,14 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { AdminRequestError } from "@device-risk-signals/admin-api/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { call, keyOf, queryClient, useRead } from "../app/api.ts";
+import { call, keyOf, queryClient } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
+import { Time } from "../ui/time.tsx";
 import { formText } from "./form-text.ts";
 import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
@@ -29,7 +31,17 @@ interface ErasePanelProps {
 
 /** The erasure of an account: what it would do, why, who approves, and its proof. */
 export function ErasePanel({ account, reason, erased, draft, ordered }: ErasePanelProps) {
-  const { data: plan, error, refetch } = useRead("planErasure", { account });
+  const {
+    data: plan,
+    dataUpdatedAt: countedAt,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: keyOf("planErasure", { account }),
+    queryFn: () => call("planErasure", { account }),
+    // A person decides by these numbers, so each visit counts again.
+    gcTime: 0,
+  });
   const [isInBackups, setInBackups] = useState(false);
   const [done, setDone] = useState<Erased>();
   if (done) return <Done account={account} done={done} />;
@@ -55,13 +67,19 @@ export function ErasePanel({ account, reason, erased, draft, ordered }: ErasePan
   };
   return (
     <>
-      {plan && <PlanOf plan={plan} />}
+      {plan && <PlanOf plan={plan} countedAt={countedAt} />}
       <Order {...{ account, reason, plan, isUnknown, draft, ordered }} erased={show} />
     </>
   );
 }
 
-function PlanOf({ plan }: { readonly plan: Plan }) {
+interface PlanProps {
+  readonly plan: Plan;
+  /** In milliseconds since the Unix epoch. */
+  readonly countedAt: number;
+}
+
+function PlanOf({ plan, countedAt }: PlanProps) {
   const { held, still_held, released, exports } = plan;
   const kept = held + still_held;
   return (
@@ -103,6 +121,12 @@ function PlanOf({ plan }: { readonly plan: Plan }) {
               ))}
             </ul>
           )}
+        </dd>
+      </div>
+      <div>
+        <dt>Counted at</dt>
+        <dd>
+          <Time at={new Date(countedAt).toISOString()} />
         </dd>
       </div>
     </dl>
@@ -147,7 +171,6 @@ function Order({ account, reason, plan, isUnknown, draft, ordered, erased }: Ord
   const canChange = useScope("governance.change") !== undefined;
   const change = useChange(async (asked: Input<"runErasure">, onProgress) => {
     const answer = await call("runErasure", asked, { onProgress });
-    queryClient.removeQueries({ queryKey: keyOf("planErasure", { account }) });
     await queryClient.invalidateQueries({ queryKey: ["listErasures"] });
     erased(answer);
   });

@@ -1,5 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Foreign } from "../ui/foreign.tsx";
+import { Time } from "../ui/time.tsx";
 import { countOf } from "./words.ts";
 
 export type PolicyChange = Answer<"applyPolicy">["changes"][number];
@@ -23,8 +24,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
 export const deletedBy = (changes: readonly PolicyChange[]): number =>
   changes.reduce((sum, change) => sum + ("purpose" in change ? change.expire_at_once : 0), 0);
 
+interface PolicyChangesProps {
+  readonly changes: readonly PolicyChange[];
+  /** RFC 3339. */
+  readonly countedAt: string;
+}
+
 /** Events that would be deleted, as numbers; first those at once. */
-export function PolicyChanges({ changes }: { readonly changes: readonly PolicyChange[] }) {
+export function PolicyChanges({ changes, countedAt }: PolicyChangesProps) {
   const purposes = changes.filter((change) => "purpose" in change);
   const atOnce = deletedBy(changes);
   const earlier = purposes.reduce((sum, { expire_earlier }) => sum + expire_earlier, 0);
@@ -50,7 +57,9 @@ export function PolicyChanges({ changes }: { readonly changes: readonly PolicyCh
           </li>
         ))}
       </ul>
-      <p className="quiet">Counted now. A longer period brings nothing back, and what a hold keeps stays.</p>
+      <p className="quiet">
+        Counted at <Time at={countedAt} />. A longer period brings nothing back, and what a hold keeps stays.
+      </p>
     </div>
   );
 }

@@ -157,6 +157,7 @@ export const GUIDED: readonly Guided[] = [
   { line: "audit key" },
   { line: "audit export --out {folder}/audit.ndjson" },
   { line: "audit verify" },
+  { line: "audit verified" },
   { line: "audit verify --checkpoint {folder}/kept.note" },
   { line: "audit review" },
   { line: 'review open {entry} --reason "no case behind this read"', keep: { review: "review_id" } },

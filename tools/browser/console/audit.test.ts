@@ -43,6 +43,7 @@ describe.skipIf(!hasChromium)("an auditor (skipped without /usr/bin/chromium)", 
     };
     await click(page.getByRole("link", { name: "Audit", exact: true }));
     await click(page.getByRole("button", { name: "Verify the log now" }));
+    await page.waitForURL(/verification=/);
     await page.getByText(/^Complete, and confirmed outside: \d+ entries\.$/).waitFor();
     const sink = page.getByRole("region", { name: "What is kept outside of the database" }).getByRole("row").nth(1);
     expect(await sink.innerText()).toMatch(/the erasure journal\s+confirms all of it\s+\d+ entries\s+\d{4}-\d\d-\d\d/);
@@ -77,6 +78,7 @@ describe.skipIf(!hasChromium)("an auditor (skipped without /usr/bin/chromium)", 
     await page.getByRole("row", { name: /FR-4711/ }).waitFor();
     await tabTo(/^Verify the log now$/);
     await page.keyboard.press("Enter");
+    await page.waitForURL(/verification=/);
     await page.getByText(/^Complete, /).waitFor();
     await tabTo(/^opened the observations of an event$/);
     await page.keyboard.press("Enter");
@@ -106,10 +108,19 @@ describe.skipIf(!hasChromium)("an auditor (skipped without /usr/bin/chromium)", 
     expect(scene.takeMessages()).toEqual([]);
   });
 
+  test("sees what the last verification found, without asking for one", async () => {
+    const page = await scene.signIn("ann", ["auditor"]);
+    await page.goto(`${scene.url}/audit`);
+    await page.getByText(/^Complete, .*Verified (now|.* ago)\.$/).waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    expect(await scene.drs("audit", "verified")).toMatch(/^\d{4}-\S+: intact, .*; \d+ entries\.$/m);
+  });
+
   test("hands over a link to a verification, and to an entry however old it is", async () => {
     const page = await scene.signIn("ann", ["auditor"]);
     await page.goto(`${scene.url}/audit`);
     await page.getByRole("button", { name: "Verify the log now" }).click();
+    await page.waitForURL(/verification=/);
     const verdict = page.getByText(/^Complete, /);
     await verdict.waitFor();
     await page.reload();

@@ -59,6 +59,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
   readAuditKey: { method: "GET", path: "/audit/key" },
   startVerification: { method: "POST", path: "/audit/verifications", hasBody: true },
   readVerification: { method: "GET", path: "/audit/verifications/{verification_id}" },
+  readLastVerification: { method: "GET", path: "/audit/verification" },
   listReviews: { method: "GET", path: "/audit/reviews" },
   openReview: { method: "POST", path: "/audit/reviews", hasBody: true },
   closeReview: { method: "POST", path: "/audit/reviews/{review_id}/close", hasBody: true },

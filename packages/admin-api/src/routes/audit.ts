@@ -16,6 +16,31 @@ import {
   uuid,
 } from "../schemas.ts";
 
+const verification = shape("VerificationProgress", {
+  verification_id: shownText(),
+  installation: shownText("Id of the installation that was verified."),
+  state: Type.Enum(["waiting", "running", "ended"]),
+  requested_at: time("When it was asked for."),
+  ended_at: nullable(time("When it ended; the states of sinks are of its beginning.")),
+  read: count("Leaves, checkpoints and new entries that were read so far."),
+  result: nullable(
+    shape("Verification", {
+      verdict: count("The exit code of `drs audit verify`."),
+      error: nullable(
+        shape("VerificationError", { code: shownText(), message: shownText("Why the log could not be verified.") }),
+      ),
+      findings: Type.Array(shape("Finding", { kind: shownText(), what: shownText() })),
+      size: count("Leaves of the log."),
+      from: count("Leaves before the start of the verification."),
+      confirmed: count("Leaves that a checkpoint kept outside confirms."),
+      waiting: count("New entries that wait for the next checkpoint."),
+      overdue: count("New entries that have waited for more than a minute."),
+      lacks_keys_of: nullable(shownText("The entry that activates keys which the worker lacks.")),
+      sinks: Type.Array(shape("SinkState", { name: shownText(), state: shownText(), size: count() })),
+    }),
+  ),
+});
+
 export const AUDIT_ROUTES = {
   listAudit: {
     method: "GET",
@@ -195,31 +220,20 @@ export const AUDIT_ROUTES = {
     operation: "audit.verify",
     access: "read",
     params: object({ verification_id: uuid("Id of the verification.") }),
-    answer: object({
-      verification_id: shownText(),
-      installation: shownText("Id of the installation that was verified."),
-      state: Type.Enum(["waiting", "running", "ended"]),
-      requested_at: time("When it was asked for."),
-      ended_at: nullable(time("When it ended; the states of sinks are of its beginning.")),
-      read: count("Leaves, checkpoints and new entries that were read so far."),
-      result: nullable(
-        shape("Verification", {
-          verdict: count("The exit code of `drs audit verify`."),
-          error: nullable(
-            shape("VerificationError", { code: shownText(), message: shownText("Why the log could not be verified.") }),
-          ),
-          findings: Type.Array(shape("Finding", { kind: shownText(), what: shownText() })),
-          size: count("Leaves of the log."),
-          from: count("Leaves before the start of the verification."),
-          confirmed: count("Leaves that a checkpoint kept outside confirms."),
-          waiting: count("New entries that wait for the next checkpoint."),
-          overdue: count("New entries that have waited for more than a minute."),
-          lacks_keys_of: nullable(shownText("The entry that activates keys which the worker lacks.")),
-          sinks: Type.Array(shape("SinkState", { name: shownText(), state: shownText(), size: count() })),
-        }),
-      ),
-    }),
+    answer: verification,
     problems: ["not-found"],
+  },
+  readLastVerification: {
+    method: "GET",
+    path: "/audit/verification",
+    tag: "Audit",
+    summary: "The last verification that ended: of a person, or of the worker, which verifies once a day",
+    permission: "audit.verify",
+    operation: "audit.verify",
+    access: "read",
+    answer: object({
+      last: Type.Union([verification, Type.Null()], { description: "Null: none has ended in 30 days." }),
+    }),
   },
   listReviews: {
     method: "GET",

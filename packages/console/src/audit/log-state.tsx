@@ -24,11 +24,14 @@ export function LogState({ id }: { readonly id: string | undefined }) {
     data,
     error: lost,
     refetch,
-  } = useQuery<Verification>({
+  } = useQuery<Verification | null>({
     queryKey: ["readVerification", id],
-    queryFn: () => call("readVerification", { verification_id: id ?? "" }),
-    enabled: id !== undefined,
-    refetchInterval: ({ state }) => (state.data?.state === "ended" || state.error ? false : POLL_EVERY_MS),
+    queryFn: () =>
+      id === undefined
+        ? call("readLastVerification", {}).then(({ last }) => last)
+        : call("readVerification", { verification_id: id }),
+    refetchInterval: ({ state: { data: read, error: failed } }) =>
+      read === null || read?.state === "ended" || failed ? false : POLL_EVERY_MS,
   });
   const verify = async (): Promise<void> => {
     setAsking(true);
@@ -41,16 +44,17 @@ export function LogState({ id }: { readonly id: string | undefined }) {
     }
     setAsking(false);
   };
-  const isRunning = id !== undefined && !lost && data?.state !== "ended";
+  const isRunning = !lost && data !== null && data?.state !== "ended";
   return (
     <section className="log-state" aria-labelledby="log-state">
       <header className="section-head">
         <h2 id="log-state">Is the log complete?</h2>
       </header>
-      {id === undefined && (
+      {data === null && (
         <p>
-          Verifying reads every entry and checks that none was changed, removed, inserted or reordered. It then compares
-          the log with what is kept outside of the database, where nobody who can write to the database can change it.
+          Nobody has verified the log yet; a worker does so once a day. Verifying reads every entry and checks that none
+          was changed, removed, inserted or reordered. It then compares the log with what is kept outside of the
+          database, where nobody who can write to the database can change it.
         </p>
       )}
       {error !== undefined && <Failure error={error} what="The verification was not started" />}
@@ -60,11 +64,11 @@ export function LogState({ id }: { readonly id: string | undefined }) {
       <div className="log-actions">
         <button
           type="button"
-          className={data?.result ? "button" : "button primary"}
-          disabled={isAsking || isRunning}
+          className={data?.result && id !== undefined ? "button" : "button primary"}
+          disabled={isAsking || (isRunning && id !== undefined)}
           onClick={() => void verify()}
         >
-          {data?.result ? "Verify again" : "Verify the log now"}
+          Verify the log now
         </button>
         <Downloads />
       </div>

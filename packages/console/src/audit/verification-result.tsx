@@ -1,6 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Foreign } from "../ui/foreign.tsx";
-import { Time } from "../ui/time.tsx";
+import { relative, Time } from "../ui/time.tsx";
 
 type Verification = Answer<"readVerification">;
 type Result = NonNullable<Verification["result"]>;
@@ -22,13 +22,14 @@ export function VerificationResult({ verification, result }: ResultProps) {
     <div className="verification" role="status">
       <p className={`verdict verdict-${result.verdict}`}>
         <strong>{verdictOf(result)}</strong>
+        {verification.ended_at !== null && <span className="quiet"> Verified {relative(verification.ended_at)}.</span>}
       </p>
       <p>{explain(result)}</p>
       {from > 0 && <p>The first {entries(from)} were deleted by the log's retention, as an entry says.</p>}
       {waiting > 0 && (
         <p className="quiet">
-          {entries(waiting)} of the last seconds {waiting === 1 ? "is" : "are"} not counted: a worker adds new entries
-          every ten seconds.
+          {entries(waiting)} written in its last seconds {waiting === 1 ? "is" : "are"} not counted: a worker adds new
+          entries every ten seconds.
         </p>
       )}
       {overdue > 0 && (

@@ -29,6 +29,7 @@ import {
 import { findLogin, requireLocal } from "./login.ts";
 import { example, time, TIMES, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
+import { routeCommand } from "./route-command.ts";
 
 interface VerifyOptions {
   readonly checkpoint?: readonly string[];
@@ -42,6 +43,7 @@ const loadWork = () => import("./audit-log-on-stores.ts");
 
 export const auditLogCommands = (context: Context): readonly Command[] => [
   verifyCommand(context),
+  verifiedCommand(context),
   exportCommand(context),
   proofCommand(context),
   checkpointCommand(context),
@@ -224,6 +226,25 @@ function switchKeysCommand(context: Context): Command {
       );
     });
 }
+
+const VERDICTS: Readonly<Record<number, string>> = {
+  0: "intact, and confirmed outside",
+  1: "could not be verified",
+  3: "intact, but its last entries are not confirmed outside",
+  6: "broken",
+};
+
+const verifiedCommand = (context: Context): Command =>
+  routeCommand(context, {
+    name: "verified",
+    route: "readLastVerification",
+    help: "Show what the last verification found: a worker verifies once a day.",
+    examples: ["drs audit verified"],
+    lines: ({ last }) =>
+      last?.result
+        ? `${last.ended_at ?? ""}: ${VERDICTS[last.result.verdict]}; ${plural(last.result.size, "entry", "entries")}.`
+        : "No verification has ended in 30 days: run drs audit verify.",
+  });
 
 function epochCommand(context: Context): Command {
   return new Command("epoch")

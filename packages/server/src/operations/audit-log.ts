@@ -8,7 +8,13 @@ import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
 import { headerOf, lineOf } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
-import { findVerification, listWaiting, requestVerification } from "../audit/verification-table.ts";
+import {
+  findLastVerification,
+  findVerification,
+  listWaiting,
+  requestVerification,
+  type StoredVerification,
+} from "../audit/verification-table.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { inSnapshot, streamSnapshot } from "../store/postgres/database.ts";
 import type { AuditPorts } from "./audit-around.ts";
@@ -79,19 +85,27 @@ export const readVerification: Operation<"readVerification", "keys.codec" | Audi
   const { audit, codec } = await ports.keys();
   const found = await findVerification(ports.pool, audit.verifications, input.verification_id);
   if (!found) throw new OperatorError("not-found", `There is no verification ${input.verification_id}.`);
-  const { id, state, requestedAt, endedAt, progress: read, result } = found;
-  return {
-    answer: {
-      verification_id: id,
-      installation: codec.installation,
-      state,
-      requested_at: requestedAt,
-      ended_at: endedAt,
-      read,
-      result: result === null ? null : shownResult(JSON.parse(result) as StoredResult),
-    },
-  };
+  return { answer: shownVerification(found, codec.installation) };
 };
+
+export const readLastVerification: Operation<"readLastVerification", "keys.codec" | AuditPorts> = async ({ ports }) => {
+  const { audit, codec } = await ports.keys();
+  const found = await findLastVerification(ports.pool, audit.verifications);
+  return { answer: { last: found ? shownVerification(found, codec.installation) : null } };
+};
+
+const shownVerification = (
+  { id, state, requestedAt, endedAt, progress: read, result }: StoredVerification,
+  installation: string,
+): Answer<"readVerification"> => ({
+  verification_id: id,
+  installation,
+  state,
+  requested_at: requestedAt,
+  ended_at: endedAt,
+  read,
+  result: result === null ? null : shownResult(JSON.parse(result) as StoredResult),
+});
 
 /** What the worker stored: what it found, or why it found nothing. */
 type StoredResult = Partial<Omit<Verified, "verdict">> &

@@ -252,11 +252,11 @@ function portsOf(context: Context, { pool, ...installation }: ExportParts): Expo
   return { ...installation, executor: pool, clock: context.clock, onProgress: showProgress(context, "written") };
 }
 
-/** Shows the number of rows in the last line of a terminal, in place of the earlier text of that line. */
+/** Shows the number of labels in the last line of a terminal; what is printed next replaces it. */
 const showProgress =
   ({ stderr, isTerminal }: Context, what: string) =>
-  (rows: number): void =>
-    void (isTerminal && stderr.write(`\r\u001b[K${plural(rows, "row")} ${what}`));
+  (labels: number): void =>
+    void (isTerminal && stderr.write(`\r\u001b[K${plural(labels, "label")} ${what}\r`));
 
 interface LabelFile extends LabelSource {
   readonly path: string;

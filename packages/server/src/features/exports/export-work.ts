@@ -13,7 +13,7 @@ const LIST = sql(
   { export_id: "uuid", started_at: "text", started_by: "text", label_rows: "int8?", written: "int4" },
 );
 
-/** Exports that have not ended. `done` is the last row for which something was found. */
+/** Exports that have not ended. `done` is the number of the last label, or event, for which something was found. */
 export async function listExportWork(executor: Executor): Promise<readonly Work[]> {
   const { rows } = await query(executor, LIST);
   return rows.map(({ export_id, started_at, started_by, label_rows, written }) => ({
@@ -22,7 +22,7 @@ export async function listExportWork(executor: Executor): Promise<readonly Work[
     state: "running",
     done: written,
     of: label_rows,
-    unit: "rows",
+    unit: label_rows === null ? "events" : "labels",
     started_at,
     started_by,
     waits_for:

@@ -144,7 +144,7 @@ describe("a label file with very many rows", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("shows in a terminal how many rows were checked and written", async () => {
+  it("shows in a terminal how many labels were checked and written, where the next text replaces it", async () => {
     const few = 3_000;
     await pipeline(Readable.from(piecesOf(few, labelOf)), createWriteStream(path("few.csv")));
     let terminalText = "";
@@ -157,8 +157,8 @@ describe("a label file with very many rows", () => {
     const context = { ...contextWith(opened.environment, new Writable({ write: ignore }), terminal), isTerminal: true };
     const command = withBreakGlass(opened.environment, exportArguments("few.csv", "few-out.csv"));
     expect(await runProgram(context, command)).toBe(0);
-    const steps = [1_000, 2_000, 3_000].flatMap((rows) => [`${rows} rows checked`, `${rows} rows written`]);
-    for (const step of steps) expect(terminalText).toContain(`\r\u001b[K${step}`);
+    const steps = [1_000, 2_000, 3_000].flatMap((labels) => [`${labels} labels checked`, `${labels} labels written`]);
+    for (const step of steps) expect(terminalText).toContain(`\r\u001b[K${step}\r`);
   });
 
   it(

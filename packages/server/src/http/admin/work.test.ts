@@ -105,7 +105,7 @@ describe("the list of work", () => {
     await insertExport("2 days");
     await insertExport("2 hours");
     const found = await workOf("export");
-    expect(found).toMatchObject([{ state: "running", done: 3, of: 7, unit: "rows", started_by: "ann" }]);
+    expect(found).toMatchObject([{ state: "running", done: 3, of: 7, unit: "labels", started_by: "ann" }]);
     expect(JSON.stringify(found)).not.toContain("customer-1");
   });
 

@@ -1,14 +1,11 @@
-import { type Work, WORK_READ } from "../base/work.ts";
+import { startedBy, type Work, WORK_READ } from "../base/work.ts";
 import type { Executor } from "../store/postgres/executor.ts";
 import { instant } from "../store/postgres/instant.ts";
 import { narrowed, query, sql } from "../store/postgres/statement.ts";
 import { PROGRESS } from "./backfill-runs.ts";
 
-/** Maximum size of a name, because a login of the database can insert any. */
-const MAX_NAME = 256;
-
 const LIST = sql(
-  `select run_id, state, ${instant("started_at")}, left(started_by, ${MAX_NAME}) as started_by, events, computed, is_split
+  `select run_id, state, ${instant("started_at")}, ${startedBy("started_by")}, events, computed, is_split
     from (select * from feature_run where state in ('running', 'paused') order by started_at, run_id limit ${WORK_READ}) r
       ${PROGRESS}
     order by r.started_at, run_id`,

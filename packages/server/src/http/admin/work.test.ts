@@ -1,4 +1,5 @@
 /** Tests of the list of work that runs or waits. */
+import { randomUUID } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AdminClient, Answer } from "@device-risk-signals/admin-api";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
@@ -157,6 +158,21 @@ describe("the list of work", () => {
     expect(await workOf("rotation")).toMatchObject([{ id, done: 2, of: 3, started_by: "rita" }]);
     expect(await recordRotation(pool, { actor: "ralf", secrets: 3, continues: false })).not.toBe(id);
     expect(await workOf("rotation")).toMatchObject([{ done: 0, of: 3, started_by: "ralf" }]);
+  });
+
+  it("continues a rotation in spite of numbers that a login of the database has inserted, and cuts its name", async () => {
+    const { pool } = scene.system;
+    const insert = "insert into key_rotation (rotation_id, started_by, secrets, wrapped) values ($1, $2, $3, $3)";
+    const id = randomUUID();
+    for (const number of ["9223372036854775807", "-1"]) {
+      await expect(scene.owner.query(insert, [id, "rita", number])).rejects.toMatchObject({ code: "23514" });
+    }
+    await scene.owner.query(insert, [id, "x".repeat(10_000), "1000000000000"]);
+    expect(await recordRotation(pool, { actor: "ralf", secrets: 3, continues: true })).toBe(id);
+    await addWrapped(pool, id, 3);
+    const [found] = await workOf("rotation");
+    expect(found).toMatchObject({ id, done: 1_000_000_000_000, of: 1_000_000_000_000 });
+    expect(found?.started_by).toHaveLength(256);
   });
 
   it("has approvals that wait or were given, without their parameters, and none that the server did not sign", async () => {

@@ -3,7 +3,7 @@
  * has come, because another process asks.
  */
 import { randomUUID } from "node:crypto";
-import { type Work, WORK_READ } from "../../base/work.ts";
+import { startedBy, type Work, WORK_READ } from "../../base/work.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -16,8 +16,10 @@ export interface NewRotation {
   readonly continues: boolean;
 }
 
+/** More than a key store has. A count ends there, so that no number that a login inserts stops a rotation. */
+const MOST = "1000000000000";
 const CONTINUE = sql(
-  "update key_rotation set secrets = wrapped + $1 where finished_at is null returning rotation_id",
+  `update key_rotation set secrets = least(wrapped + $1, ${MOST}) where finished_at is null returning rotation_id`,
   ["int8"],
   { rotation_id: "uuid" },
 );
@@ -38,7 +40,10 @@ export async function recordRotation(executor: Executor, { actor, secrets, conti
   return rotationId;
 }
 
-const ADD = sql("update key_rotation set wrapped = wrapped + $2 where rotation_id = $1", ["uuid", "int8"]);
+const ADD = sql(`update key_rotation set wrapped = least(wrapped + $2, ${MOST}) where rotation_id = $1`, [
+  "uuid",
+  "int8",
+]);
 
 export async function addWrapped(executor: Executor, rotationId: string, secrets: number): Promise<void> {
   await query(executor, ADD, [rotationId, secrets]);
@@ -50,7 +55,7 @@ export async function endRotations(executor: Executor): Promise<void> {
 }
 
 const LIST = sql(
-  `select rotation_id, ${instant("started_at")}, started_by, wrapped, greatest(secrets, wrapped) as secrets
+  `select rotation_id, ${instant("started_at")}, ${startedBy("started_by")}, wrapped, greatest(secrets, wrapped) as secrets
     from key_rotation r where finished_at is null order by r.started_at, rotation_id limit ${WORK_READ}`,
   [],
   { rotation_id: "uuid", started_at: "text", started_by: "text", wrapped: "int8", secrets: "int8" },

@@ -649,7 +649,9 @@ create table key_rotation (
   -- The number of secrets to wrap again, and the number of wrapped ones.
   secrets bigint not null,
   wrapped bigint not null default 0,
-  finished_at timestamptz
+  finished_at timestamptz,
+  -- guard(drop): a login of the database inserts no number that stops a rotation
+  check (least(secrets, wrapped) >= 0 and greatest(secrets, wrapped) <= 1000000000000)
 );
 
 -- Backups that somebody has recorded; receipts rely on them. Only the owner's login records one: a stolen serving login

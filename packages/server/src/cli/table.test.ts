@@ -47,6 +47,13 @@ describe("a table at a terminal", () => {
     }
   });
 
+  it("does not cut the column that a list names, so that the command at its end can be copied", () => {
+    const command = `a decision: drs approval show ${"f".repeat(36)}`;
+    const row = { kind: "approval", age: "5 minutes", started_by: "o".repeat(40), waits_for: command };
+    const lines = printed([row], { width: 60, table: { empty: "None.", uncut: "waits_for" } }).split("\n");
+    expect(lines[1]).toMatch(/^approval  5 minutes  o+…  a decision: drs approval show f{36}$/);
+  });
+
   it("counts the columns that wide characters take", () => {
     const lines = printed([{ id: "日本語のアカウント", to: "x" }], { width: 16 }).split("\n");
     expect(lines[1]).toBe("日本語のア…   x");

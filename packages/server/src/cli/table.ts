@@ -21,6 +21,8 @@ export interface Table {
   readonly empty: string;
   /** The columns that are shown by default: names of members, or texts made from a row. Default: all members. */
   readonly columns?: readonly string[] | ((row: never) => object);
+  /** The last column, if it is never cut: people need its end, such as a command to copy. */
+  readonly uncut?: string;
   /** The column whose ids are shown short at a terminal, because each command that takes them takes them short. */
   readonly shortened?: string;
 }
@@ -64,7 +66,10 @@ export function rowPrinter(context: Context, table: Table, options: TableOptions
     if (options.columns) requireKnown(options.columns, rows);
     const brief = context.isTerminal && !wide ? { now: context.clock.now(), shortened: table.shortened } : undefined;
     const cells = rows.map((row) => names.map((name) => cell(name, row[name], brief)));
-    printCells(context, names.map(escapeControls), cells, wide ? undefined : context.width);
+    printCells(context, names.map(escapeControls), cells, {
+      limit: wide ? undefined : context.width,
+      uncut: table.uncut,
+    });
   };
   const take = (rows: readonly object[]): void => rows.forEach((row) => collected.push(row));
   return { take, end };
@@ -175,12 +180,17 @@ const MAX_PADDED_WIDTH = 200;
 /** An id is cut only if the other columns can't be cut further, because people copy it. */
 const ID_WIDTH = 36;
 
-/** @param limit the width to which rows are cut. */
+interface Cutting {
+  /** The width to which rows are cut. */
+  readonly limit: number | undefined;
+  readonly uncut: string | undefined;
+}
+
 function printCells(
   context: Context,
   names: readonly string[],
   rows: readonly (readonly string[])[],
-  limit: number | undefined,
+  { limit, uncut }: Cutting,
 ): void {
   const natural = names.map((name, column) => {
     const widest = rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), widthOf(name));
@@ -193,7 +203,7 @@ function printCells(
     cells
       .map((text, column) => {
         const width = widths[column] ?? 0;
-        const shown = limit === undefined ? text : cut(text, width);
+        const shown = limit === undefined || names[column] === uncut ? text : cut(text, width);
         const isLast = column === cells.length - 1;
         return style(shown, column) + (isLast ? "" : " ".repeat(Math.max(0, width - widthOf(shown))));
       })

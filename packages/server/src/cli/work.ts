@@ -16,17 +16,16 @@ export function workCommand(context: Context): Command {
       rows: "work",
       help: "List what runs or waits, oldest first, and what it waits for.",
       empty: "Nothing runs, and nothing waits.",
-      columns: ({ kind, id, state, done, of, unit, age_seconds, started_by, waits_for }: Work) => ({
+      columns: ({ kind, state, done, of, unit, age_seconds, waits_for }: Work) => ({
         kind,
-        id,
         state,
         progress: progressOf({ done, of, unit }),
         age: age_seconds === null ? null : describeAge(age_seconds),
-        started_by,
         waits_for,
       }),
+      uncut: "waits_for",
       end: ({ more }) => (more.length === 0 ? undefined : `There is more of ${more.join(", ")} than the list has.`),
-      examples: ["drs work list"],
+      examples: ["drs work list", "drs work list --wide"],
     }),
   );
 }

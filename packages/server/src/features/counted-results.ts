@@ -27,7 +27,8 @@ export interface ShownResults {
 
 /**
  * A number that can be shown: rounded down to tens, and nothing from 1 to 9. Each number is rounded alone, so a total
- * less the other numbers, or one period less another, leaves many possible numbers.
+ * less the other numbers of a page leaves many possible numbers. Pages of many overlapping periods together tell exact
+ * numbers: their readers may read each value, too.
  */
 export const roundedCount = (events: number): number => events - (events % SMALL);
 

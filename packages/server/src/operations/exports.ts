@@ -4,6 +4,7 @@ import type { Installation } from "../runtime/open-installation.ts";
 import type { LabelSource } from "../features/exports/check-labels.ts";
 import { acknowledgeOpenRecalls } from "../features/exports/acknowledge-recalls.ts";
 import type { ExportPart } from "../features/exports/export-parts.ts";
+import { MAX_EVENTS } from "../features/exports/find-values.ts";
 import { type ExportRow, furtherOf, listExports as queryExports } from "../features/exports/export-table.ts";
 import { countRecalledRows, findRecalls, isOpen, rowsOf } from "../features/exports/recalls.ts";
 import {
@@ -48,7 +49,8 @@ export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = a
   const { sha256, rows } = labels;
   const named = { features, purpose: id, clock, format, recipient, expires_on: expiresOn, labels: sha256, reason };
   const parameters = { ...named, ...furtherOf(order) };
-  const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, rows, reason });
+  const plan = planOf(rows, historyMs);
+  const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, plan, reason });
   const parts = await beginExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
     approval?.use(owner, 0),
   );
@@ -63,7 +65,8 @@ export const repeatExport: Operation<"repeatExport", FeatureExportPorts> = async
   const source = sourceOf(input.labels);
   const { rows } = await requireLabelsOf(record, source, ports.clock.now());
   const parameters = { export_id, reason };
-  const approval = await approvalOf(ports, caller, { operation: "export.repeat", parameters, rows, reason });
+  const plan = planOf(rows, record.history_ms);
+  const approval = await approvalOf(ports, caller, { operation: "export.repeat", parameters, plan, reason });
   const agent = { ...agentWith(caller, approval), reason };
   const parts = await repeat(exporting, record, source, agent, async (owner) => approval?.use(owner, 0));
   return { answer: linesOf(parts) };
@@ -72,17 +75,21 @@ export const repeatExport: Operation<"repeatExport", FeatureExportPorts> = async
 interface Asked {
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  readonly rows: number;
+  readonly plan: ReturnType<typeof planOf>;
   readonly reason: string;
 }
+
+/** How much is exported, as the second person sees it: with a history, a label has many rows. */
+const planOf = (labels: number, historyMs: number | null) =>
+  historyMs === null ? { rows: labels } : { labels, rows_at_most: labels * MAX_EVENTS };
 
 /** Requires an approval by a second person with the role privacy, who sees what is exported, and to whom. */
 function approvalOf(
   ports: Ports<ApprovalPorts>,
   caller: Caller,
-  { operation, parameters, rows, reason }: Asked,
+  { operation, parameters, plan, reason }: Asked,
 ): Promise<Approval | undefined> {
-  const asked = { operation, parameters, plan: { rows }, events: 0, needed: ["privacy"] } as const;
+  const asked = { operation, parameters, plan, events: 0, needed: ["privacy"] } as const;
   // guard(drop): an export of feature values needs an approval
   return requireApproval(ports, caller, asked, reason);
 }
@@ -103,7 +110,7 @@ const portsOf = (
   featureSealer,
   pseudonymizer,
   clock: ports.clock,
-  onProgress: (rows) => ports.report(plural(rows, "row")),
+  onProgress: (labels) => ports.report(plural(labels, "label")),
 });
 
 const sourceOf = ({ format, text }: Input<"exportFeatures">["labels"]): LabelSource => ({

@@ -58,13 +58,14 @@ it("a repetition needs the allowance that the export had", async () => {
   expect((await drs(...again)).stderr).toContain("does not allow exports with platform");
 });
 
-it("the person who approves an export sees its attributes", async () => {
+it("the person who approves an export sees its attributes, and how many rows it can have", async () => {
   await allowAttributes("platform");
   const { approved } = await through("nora", "analyst");
-  const wanted = exportArguments(asked("remote.jsonl", "platform"));
+  const wanted = [...exportArguments(asked("remote.jsonl", "platform")), "--all-events", "30d"];
   expect(await approved(...wanted)).toMatchObject({ attributes: ["platform"] });
-  const { rows } = await opened.owner.query("select parameters from approval where operation = 'export.run'");
-  expect(rows).toMatchObject([{ parameters: { attributes: ["platform"] } }]);
+  const { rows } = await opened.owner.query("select parameters, plan from approval where operation = 'export.run'");
+  const plan = { labels: 2, rows_at_most: 2_000 };
+  expect(rows).toMatchObject([{ parameters: { attributes: ["platform"], history_ms: 30 * 86_400_000 }, plan }]);
 });
 
 it("an export with the states of inputs has a column for each, named in the manifest, and a repetition has it, too", async () => {

@@ -54,7 +54,11 @@ const shares = Type.Array(
   shape("FeatureShare", {
     name: shownText("A state, or a group of values."),
     events: nullable(count("Rounded down to tens; null from 1 to 9.")),
-    share: nullable(Type.Number({ description: "From 0 to 1. Of values: the share of the observed ones." })),
+    share: nullable(
+      Type.Number({
+        description: "From 0 to 1, of the events; of values, of the observed ones. Null if these are fewer than 100.",
+      }),
+    ),
   }),
 );
 const results = {

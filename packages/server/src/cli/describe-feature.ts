@@ -48,7 +48,7 @@ export function describeFeatureCommand(context: Context): Command {
 function printDescribed(context: Context, described: Described): void {
   const { feature, meaning, groups, days, is_limited } = described;
   print(context, `${feature}: ${meaning}`);
-  print(context, `${periodOf(described)}; numbers in tens.`);
+  print(context, `${periodOf(described)}; numbers in tens, of 100 or more as shares.`);
   const named = groups.map(({ platform, sdk_version, ...results }) => ({
     ...(platform !== null && { platform }),
     ...(sdk_version !== null && { sdk_version }),
@@ -63,7 +63,7 @@ function printDescribed(context: Context, described: Described): void {
   );
 }
 
-/** The shares as columns. Those of values are named like `observed true`. */
+/** The shares, or numbers, as columns. Those of values are named like `observed true`. */
 function rowOf({ events, states, values }: Omit<Described["days"][number], "day">): object {
   const columns = [
     ...states.map((state) => [state.name, shownShare(state)]),

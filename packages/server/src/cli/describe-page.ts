@@ -9,8 +9,8 @@ type Results = Pick<Described["days"][number], "events" | "states" | "values">;
 type Share = Results["states"][number];
 
 export const shownCount = (events: number | null): string => (events === null ? "under 10" : String(events));
-export const shownShare = ({ share }: Share): string =>
-  share === null ? "under 10" : `${Math.round(share * 1_000) / 10} %`;
+export const shownShare = ({ events, share }: Share): string =>
+  share === null ? shownCount(events) : `${Math.round(share * 1_000) / 10} %`;
 
 export const periodOf = ({ from, to }: Described): string => `Events received from ${from} until before ${to}`;
 
@@ -23,7 +23,7 @@ export function describePage(described: Described): string {
   );
   const body = markup`<h1>${feature}</h1>
 <p>${shown(meaning)}</p>
-<p class="note">${periodOf(described)}. Numbers are rounded down to tens, and numbers under 10 are not shown.${is_limited ? " There are more groups." : ""}</p>
+<p class="note">${periodOf(described)}. Numbers are rounded down to tens, and numbers under 10 are not shown. A share of fewer than 100 events is the number.${is_limited ? " There are more groups." : ""}</p>
 ${sections.length === 0 ? markup`<p>No group of 10 events or more.</p>` : sections}
 <h2>Days</h2>
 <p class="note">All events of the feature, of every group.</p>

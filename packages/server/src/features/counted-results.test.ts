@@ -5,11 +5,20 @@ const counted = (state: string, occurrences: number, bin = ""): ResultCount => (
 const shown = (name: string, events: number | null, share: number | null) => ({ name, events, share });
 
 it("shows numbers in tens, and none below ten", () => {
-  const counts = [counted("observed", 25, "true"), counted("observed", 7, "false"), counted("omitted", 12)];
+  const counts = [counted("observed", 255, "true"), counted("observed", 7, "false"), counted("omitted", 82)];
   expect(showResults({ type: "flag" }, counts)).toEqual({
-    events: 40,
-    states: [shown("observed", 30, 0.75), shown("omitted", 10, 0.25)],
-    values: [shown("true", 20, 0.667), shown("false", null, null)],
+    events: 340,
+    states: [shown("observed", 260, 0.765), shown("omitted", 80, 0.235)],
+    values: [shown("true", 250, 0.962), shown("false", null, null)],
+  });
+});
+
+it("shows numbers without shares of fewer than a hundred events, of which 10 of 19 would be 100 %", () => {
+  const counts = [counted("observed", 10, "true"), counted("omitted", 9), counted("timeout", 90)];
+  expect(showResults({ type: "flag" }, counts)).toEqual({
+    events: 100,
+    states: [shown("observed", 10, 0.1), shown("omitted", null, null), shown("timeout", 90, 0.9)],
+    values: [shown("true", 10, null), shown("false", 0, null)],
   });
 });
 
@@ -23,7 +32,7 @@ it("lists every declared bin in its order, also one without values", () => {
   const counts = [counted("observed", 20, "10"), counted("observed", 10, "below 0")];
   expect(values({ type: "number", unit: "ms", bins: [0, 2, 10] }, counts)).toEqual(["below 0", "0", "2", "10"]);
   expect(values({ type: "category", values: ["b", "__proto__"] }, counts)).toEqual(["b", "__proto__"]);
-  expect(showResults({ type: "count", bins: [0, 10] }, counts).values).toContainEqual(shown("0", 0, 0));
+  expect(showResults({ type: "count", bins: [0, 10] }, counts).values).toContainEqual(shown("0", 0, null));
 });
 
 /** The hidden numbers from 1 to 9 that fit to rounded numbers: a total, and the other parts of it. */

@@ -14,7 +14,7 @@ export interface ShownCount {
   readonly name: string;
   /** `null`: fewer than 10. */
   readonly events: number | null;
-  /** The share of the events that the numbers add up to, from 0 to 1. */
+  /** The share of the events that the numbers add up to, from 0 to 1; `null` of fewer than 100. */
   readonly share: number | null;
 }
 
@@ -51,9 +51,12 @@ export function showResults(output: Output, counts: readonly ResultCount[]): Sho
 
 const sumOf = (counts: readonly ResultCount[]): number => counts.reduce((sum, { occurrences }) => sum + occurrences, 0);
 
+/** Of fewer events, rounded numbers give no share: 10 of 19 and 19 of 19 would both be 100 %. */
+const LEAST_WITH_SHARE = 100;
+
 function showCount(name: string, events: number, total: number): ShownCount {
   const shown = shownCount(events);
-  const share = shown === null || total < SMALL ? null : Math.min(1, shown / roundedCount(total));
+  const share = shown === null || total < LEAST_WITH_SHARE ? null : Math.min(1, shown / roundedCount(total));
   return { name, events: shown, share: share === null ? null : Math.round(share * 1_000) / 1_000 };
 }
 

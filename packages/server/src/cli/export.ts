@@ -68,8 +68,8 @@ export function exportCommand(context: Context): Command {
     .addHelpText(
       "after",
       example(
-        "drs export run --labels labels.csv --features root_traces@2 --purpose payments --clock known \\",
-        '    --recipient "fraud team" --reason "training of model 7" --expires 2027-01-31 --out training.parquet',
+        "drs export run --labels labels.csv --features root_traces@2 --purpose payments --clock known \\\n" +
+          '      --recipient "fraud team" --reason "training of model 7" --expires 2027-01-31 --out training.parquet',
       ),
     )
     .action(async (options: RunOptions) => (await loadWork()).run(context, options));
@@ -91,8 +91,8 @@ export function exportCommand(context: Context): Command {
     .addHelpText(
       "after",
       example(
-        "drs export raw --case ID --account customer-1 --from 2027-01-01 --recipient police --expires 2027-03-31 \\",
-        "    --out events.ndjson",
+        "drs export raw --case ID --account customer-1 --from 2027-01-01 --recipient police --expires 2027-03-31 \\\n" +
+          "      --out events.ndjson",
       ),
     )
     .action(async (options: RawOptions) => (await loadWork()).raw(requireBreakGlass(context, options), options));

@@ -13,6 +13,14 @@ it("drs --help has the commands under headings, one in each line", async () => {
   expect(commands.split("\n").filter((line) => !/^(?: {2}\S.{0,78}|[A-Z].*:|)$/.test(line))).toEqual([]);
 });
 
+it.each(["run", "raw"])(
+  "the help of drs export %s shows one example on two lines, which can be pasted",
+  async (name) => {
+    const { stdout } = await runAsGiven({}, "export", name, "--help");
+    expect(stdout).toMatch(/\n\nExample:\n {2}\$ drs export .* \\\n {6}--.*\n+$/);
+  },
+);
+
 it.each([
   [
     ["hold", "add", "--account", "a"],

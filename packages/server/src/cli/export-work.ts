@@ -14,7 +14,7 @@ import type { Installation } from "../runtime/open-installation.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import type { LabelSource } from "../features/exports/check-labels.ts";
 import type { ExportClock, FeatureFormat } from "../features/exports/export-table.ts";
-import { draftOf, hashOf, manifestPathOf, writeExport } from "../features/exports/export-file.ts";
+import { draftExists, draftOf, hashOf, manifestPathOf, writeExport } from "../features/exports/export-file.ts";
 import type { ExportPart } from "../features/exports/export-parts.ts";
 import {
   beginExport,
@@ -289,12 +289,18 @@ async function unusedFile({ directory }: Context, file: string): Promise<string>
   const manifest = manifestPathOf(path);
   await requireWritable(dirname(path));
   // These paths are checked here, because an export is recorded and uses its approval before its file is opened.
-  for (const one of [path, draftOf(path), manifest, draftOf(manifest)]) {
-    const found = await stat(one).catch(() => undefined);
-    if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);
+  for (const one of [path, manifest]) {
+    if (await isThere(one)) throw new OperatorError("output-failed", `${one} is already there: name another file`);
+    if (await isThere(draftOf(one))) throw draftExists(draftOf(one));
   }
   return path;
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 async function exportIdOf(path: string): Promise<string> {
   const text = await readFile(manifestPathOf(path), "utf8").catch(() => "");

@@ -78,6 +78,14 @@ const notWhole = (): OperatorError =>
 /** The name of a file while it is written. */
 export const draftOf = (path: string): string => `${path}.partial`;
 
+/** The error if another export writes a draft, or was killed while it did. */
+export const draftExists = (draft: string, cause?: Error): OperatorError =>
+  new OperatorError(
+    "output-failed",
+    `${draft} is from another export: if that export no longer runs, delete the file; otherwise name another file`,
+    { cause },
+  );
+
 /**
  * Runs `work` on a new file that only its owner can read. On a file system with links, the name never refers to an
  * incomplete file. A process that is killed leaves a part of the file under another name. If the call fails, it deletes
@@ -88,9 +96,7 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
   const draft = draftOf(path);
   const failed = (error: NodeJS.ErrnoException): never => {
     const isLeft = error.code === "EEXIST" && error.path === draft && error.syscall === "open";
-    if (!isLeft) throw notWritten(path, error);
-    const message = `${draft} is from another export: if that export no longer runs, delete the file; otherwise name another file`;
-    throw new OperatorError("output-failed", message, { cause: error });
+    throw isLeft ? draftExists(draft, error) : notWritten(path, error);
   };
   const file = await open(draft, "wx", 0o600).catch(failed);
   const madeFiles = new Set([draft]);

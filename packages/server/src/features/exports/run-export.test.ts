@@ -171,7 +171,9 @@ describe("an export", () => {
       const { code, stderr } = await drs(...exportArguments({ labels, out: "way.jsonl" }));
       expect({ code, stderr }).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining(`${left} is already there`) as string,
+        stderr: expect.stringContaining(
+          `${left} is from another export: if that export no longer runs, delete the file`,
+        ) as string,
       });
       await rm(path(left));
     }

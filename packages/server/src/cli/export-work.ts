@@ -171,8 +171,7 @@ export async function repeat(context: Context, id: string, options: RepeatOption
   if (options.json) return printJson(context, result);
   if (result.same) return print(context, `The same bytes are in ${out}.`);
   print(context, `Other bytes are in ${out}.`);
-  if (result.rows_left_out.length > 0)
-    print(context, `Erased since, and left out: rows ${result.rows_left_out.join(", ")}.`);
+  if (result.rows_left_out.length > 0) print(context, `Erased since, and left out: ${rowsWith(result.rows_left_out)}.`);
   const { empty_rows: now, empty_rows_before: then } = result;
   if (then === null) print(context, "The export did not end: there is nothing to compare with.");
   else
@@ -199,9 +198,12 @@ export async function verify(context: Context, file: string, { json = false }: S
     if (json) return;
     print(context, `${path} is export ${id}, whole: ${plural(bytes, "byte")}, for ${record.recipient}.`);
     if (is_expired) print(context, `It expired on ${record.expires_on}: delete it.`);
-    if (recalled.length > 0) print(context, `Delete the recalled rows: ${recalled.join(", ")}.`);
+    if (recalled.length > 0) print(context, `Recalled: delete ${rowsWith(recalled)}.`);
   });
 }
+
+/** A number is no place in the file: a label can have many rows, and a repetition leaves some out. */
+const rowsWith = (rows: readonly number[]): string => `all rows with ${rows.join(", ")} in the column "row"`;
 
 export async function recall(context: Context, id: string, { json = false }: ShownOptions): Promise<void> {
   const { recalls } = await callOne(context, "readRecalls", { export_id: id });
@@ -213,7 +215,7 @@ export async function recall(context: Context, id: string, { json = false }: Sho
     const state = acknowledged_at === null ? "open" : `acknowledged at ${acknowledged_at}`;
     const why =
       named.period_ended_at === null ? `Erasure ${named.erasure_id}` : `Period over at ${named.period_ended_at}`;
-    print(context, `${why} (${state}): rows ${named.rows.join(", ")}`);
+    print(context, `${why} (${state}): ${rowsWith(named.rows)}`);
     print(context, signed);
   }
   if (recalls.length === 0 && !json) print(context, "Nothing of this export is recalled.");

@@ -106,6 +106,12 @@ describe("an export with all events", () => {
     const { export_id } = await run({ labels, out: "partly.jsonl", more: ALL });
     await done("erase", "run", "--event", erased.eventId, "--reason", "request 4711", "--yes");
     expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1] }]);
+    for (const args of [
+      ["verify", path("partly.jsonl")],
+      ["recall", export_id],
+    ]) {
+      expect((await drs("export", ...args)).stdout).toContain('all rows with 1 in the column "row"');
+    }
     expect(await done("export", "list", "--limit", "1")).toMatchObject([{ recalled_rows: 1 }]);
     expect(await repeat(export_id, labels, "partly-again.jsonl")).toMatchObject({ same: false, rows_left_out: [1] });
     expect(await shown("partly-again.jsonl")).toEqual([[2, 1, true]]);

@@ -236,7 +236,8 @@ const writeAnswer = <Manifest extends ExportManifest>(
   out: string,
   ask: (call: Call) => Promise<AsyncIterable<FilePart<Manifest>>>,
 ): Promise<Manifest> => {
-  const report = (line: string): void => void (context.isTerminal && context.stderr.write(`\r${escapeControls(line)}`));
+  const report = (line: string): void =>
+    void (context.isTerminal && context.stderr.write(`\r\u001b[K${escapeControls(line)}\r`));
   return withCalls(context, "change", async (call) => writeExport(out, partsOf(await ask(call))), report);
 };
 

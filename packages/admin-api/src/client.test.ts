@@ -47,6 +47,20 @@ it("a call that fails later throws the same problem as a call that fails at once
   }
 });
 
+it("a call with wrong input throws an error that says what is wrong, and no more", async () => {
+  const errors = [
+    { where: "body/at", detail: "must not be in the future" },
+    { where: "body/store", detail: "is missing" },
+  ];
+  const { client } = clientOf([400, adminProblem("request-invalid", undefined, errors)]);
+  const message = "body/at: must not be in the future\nbody/store: is missing";
+  await expect(client.call("runRetention", {})).rejects.toMatchObject({ message, code: "request-invalid" });
+  const { client: other } = clientOf([404, adminProblem("not-found", "There is no such hold.")]);
+  await expect(other.call("runRetention", {})).rejects.toThrow("There is no such hold.");
+  const { client: behindProxy } = clientOf([418, {}]);
+  await expect(behindProxy.call("runRetention", {})).rejects.toThrow("the server answered 418");
+});
+
 it("an idempotent call is repeated with the same key after an outage, up to a limit", async () => {
   vi.useFakeTimers();
   const unavailable = [503, adminProblem("unavailable")] as const;

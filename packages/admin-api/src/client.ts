@@ -1,6 +1,6 @@
 import type { CallShape } from "./call-shape.ts";
 import { CALLS } from "./generated/calls.ts";
-import { type AdminProblem, type AdminProblemCode, adminProblemCode } from "./problems.ts";
+import { type AdminProblem, type AdminProblemCode, adminProblemCode, describeProblem } from "./problems.ts";
 import { BASE_PATH, LINES_TYPE, pathParameters, type ProgressLine } from "./route.ts";
 import type { Answer, Input, RouteId } from "./routes.ts";
 
@@ -46,8 +46,8 @@ export class AdminRequestError extends Error {
   readonly problem: AdminProblem | undefined;
 
   constructor(status: number, problem: AdminProblem | undefined) {
-    const violations = problem?.errors?.map(({ where, detail }) => `${where}: ${detail}`) ?? [];
-    super([problem?.detail ?? `the server answered ${status}`, ...violations].join("\n"));
+    // A problem document of a proxy may have no detail.
+    super((problem && describeProblem(problem)) || `the server answered ${status}`);
     this.status = status;
     this.problem = problem;
     this.code = problem && adminProblemCode(problem);

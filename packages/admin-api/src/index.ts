@@ -18,6 +18,7 @@ export {
   adminProblem,
   type AdminProblemCode,
   type AdminViolation,
+  describeProblem,
 } from "./problems.ts";
 export { BASE_PATH, hasProgress, isBytes, isLines, LINES_TYPE, type ProgressLine, type Route } from "./route.ts";
 export {

@@ -130,6 +130,10 @@ export function adminProblem(
   return { type: `${PREFIX}${code}`, title, status, detail, ...(errors && { errors }) };
 }
 
+/** What a problem says to a person: what is wrong with the request, or else the detail, which is more general. */
+export const describeProblem = ({ detail, errors = [] }: AdminProblem): string =>
+  errors.map(({ where, detail: what }) => `${where}: ${what}`).join("\n") || detail;
+
 /** @returns the code of a problem document; `undefined` if the document does not come from the admin API */
 export function adminProblemCode(problem: { readonly type?: unknown }): AdminProblemCode | undefined {
   const code = String(problem.type).slice(PREFIX.length);

@@ -1,5 +1,12 @@
 /** Calls operations for commands on the database itself. */
-import { type Answer, type Input, type Route, type RouteId, routeOf } from "@device-risk-signals/admin-api";
+import {
+  type Answer,
+  describeProblem,
+  type Input,
+  type Route,
+  type RouteId,
+  routeOf,
+} from "@device-risk-signals/admin-api";
 import { callOperation } from "../operations/operations.ts";
 import { type AdminPorts, portsOn } from "../operations/ports.ts";
 import { AdminError } from "../operations/problem.ts";
@@ -50,7 +57,5 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
 
 function asOperatorError(error: unknown): never {
   if (!(error instanceof AdminError)) throw error;
-  const { status, errors = [] } = error.problem;
-  const places = errors.map(({ where, detail }) => `${where}: ${detail}`);
-  throw errorOfStatus(status, [error.message, ...places].join("\n"), error);
+  throw errorOfStatus(error.problem.status, describeProblem(error.problem), error);
 }

@@ -118,7 +118,11 @@ describe("drs feature describe", () => {
   it("rejects an unknown version, an empty or too long period, and a file that can't be written", async () => {
     const run = (...args: readonly string[]) => runWithBreakGlass(opened.environment, "feature", "describe", ...args);
     expect(await run("found@2")).toMatchObject({ code: 1, stderr: expect.stringContaining("found@2") });
-    expect(await run("found@1", "--since", "today", "--until", "today")).toMatchObject({ code: 2, stdout: "" });
+    expect(await run("found@1", "--since", "today", "--until", "today")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "query/from: must be at least a day before the end\n",
+    });
     expect((await run("found@1", "--since", "2020-01-01")).stderr).toContain("at most 366 days");
     expect(await run("found@1", "--by", "account")).toMatchObject({ code: 2 });
     expect(await run("found")).toMatchObject({ code: 2 });

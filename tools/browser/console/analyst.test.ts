@@ -143,6 +143,7 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     await page.goto(`${scene.url}/events/${ids.later}`);
     await page.getByText("Opening what the device reported needs the role analyst or investigator").waitFor();
     const auditor = await scene.signIn("aud", ["auditor"]);
+    await auditor.goto(`${scene.url}/events`);
     await auditor.getByText("The list of events needs the role operator or analyst").waitFor();
     expect(scene.takeMessages()).toEqual([]);
   });

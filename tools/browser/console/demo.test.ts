@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)("with the data of the demo (skipped without /usr/b
       // The demo's fourteen days ended yesterday, so the live view is empty.
       const path = href === "/live" ? "/" : href;
       await page.goto(`${scene.url}${path}${path === "/rejections" || path === "/probes" ? "?days=30" : ""}`);
-      await page.locator("table, details").first().waitFor();
+      await page.locator("main").locator("table, details, form, article").first().waitFor();
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
         expect(await axe(page), `${href}, ${colorScheme}`).toEqual([]);
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)("with the data of the demo (skipped without /usr/b
         .getByRole("row", { name: /^observed/ })
         .first()
         .innerText(),
-    ).toMatch(/observed\s+100 %\s+\d+/);
+    ).toMatch(/observed\s+(too few|\d+ %)\s+\d+/);
     expect(await axe(page)).toEqual([]);
     expect(scene.takeMessages()).toEqual([]);
   });

@@ -76,6 +76,7 @@ describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", ()
     const { click, clicks } = counter();
     await click(rail(page, "Health"));
     await page.getByRole("heading", { name: "Capacity" }).waitFor();
+    await page.getByRole("heading", { name: /to do now|has to be done now/ }).waitFor();
     const shown = await page.locator("main").innerText();
     expect(shown).toMatch(/Nothing has to be done now|to do now/);
     expect(shown).toMatch(/The disk is full\s+(in [\d,]+ days|never at this rate)/);

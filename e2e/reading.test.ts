@@ -355,6 +355,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "doctor",
     "status",
     "audit verify",
+    "audit verified",
     "audit export",
     "audit proof",
     "audit key",

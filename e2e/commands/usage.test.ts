@@ -22,7 +22,7 @@ describe("the command drs", () => {
     const { code, stdout, stderr } = await drs(...path, "--help");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`^Usage: drs${name === "" ? "" : ` ${name}`}\\b`));
-    const [, examples = ""] = /\nExamples?:\n((?: {2}\$ .+\n)+)\n*$/.exec(stdout) ?? [];
+    const [, examples = ""] = /\nExamples?:\n((?: {2}\$ .+\n(?: {6}\S.*\n)*)+)\n*$/.exec(stdout) ?? [];
     expect(examples).toMatch(new RegExp(`^ {2}\\$ (DRS_\\w+=\\S+ )*drs ${name}`));
     expect(examples, "a reason has at least eight characters").not.toMatch(/--reason "[^"]{0,7}"/);
   });

@@ -4,6 +4,7 @@
 export const NOT_RUN: Readonly<Record<string, string>> = {
   serve: "runs already",
   live: "asks a port that the test does not know",
+  "console link": "needs a port that is known before the start; the tests in the browser use it",
   demo: "has made the installation",
   bench: "measures servers",
   login: "needs a browser and an identity provider",

@@ -80,7 +80,7 @@ async function send(
   { signal, headers }: Sending,
 ): Promise<Response> {
   const { target, body } = requestOf(route, input);
-  const response = await sendWith(`${url.replace(/\/+$/, "")}${target}`, {
+  const response = await sendWith(new URL(`${url.replace(/\/+$/, "")}${target}`), {
     method: route.method,
     redirect: "error",
     signal,

@@ -2,19 +2,25 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
+/** The members of answers that tests read. */
+interface Answered {
+  readonly case_id?: string;
+  readonly approvals?: readonly { readonly approval_id: string; readonly parameters: { readonly person?: string } }[];
+}
+
 /** Calls a route from a page, with the session of its person. */
 export const fetchAs = (
   page: Page,
   method: string,
   path: string,
   body?: object,
-): Promise<{ status: number; json: any }> =>
+): Promise<{ status: number; json: Answered }> =>
   page.evaluate(
     ([verb, route, text]) =>
       fetch(`/admin/v1${route}`, {
         method: verb as string,
         ...(text !== "" && { headers: { "Content-Type": "application/json" }, body: text as string }),
-      }).then(async (answer) => ({ status: answer.status, json: await answer.json() })),
+      }).then(async (answer) => ({ status: answer.status, json: (await answer.json()) as Answered })),
     [method, path, body ? JSON.stringify(body) : ""],
   );
 
@@ -31,5 +37,5 @@ export async function askForToken(page: Page, person: string): Promise<string> {
   const { status } = await fetchAs(page, "POST", "/admin-tokens", wanted);
   expect(status).toBe(409);
   const { json } = await fetchAs(page, "GET", "/approvals");
-  return json.approvals.find(({ parameters }: any) => parameters.person === person).approval_id;
+  return json.approvals?.find(({ parameters }) => parameters.person === person)?.approval_id ?? "";
 }

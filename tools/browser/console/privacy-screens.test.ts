@@ -46,8 +46,8 @@ const repeatRows = (name: keyof typeof SCREENS): Promise<unknown> =>
     const many = Object.entries(answer).map(([member, value]) => {
       if (!Array.isArray(value) || value.length === 0) return [member, value];
       const rows = Array.from({ length: 1_000 }, (_, at) => (value as readonly object[])[at % value.length] ?? {});
-      const ids = Object.keys(rows[0] ?? {}).filter((key) => key === "id" || key.endsWith("_id"));
-      return [member, rows.map((row, at) => ({ ...row, [ids[0] ?? ""]: `${at}` }))];
+      const id = Object.keys(rows[0] ?? {}).find((key) => key === "id" || key.endsWith("_id"));
+      return [member, rows.map((row, at) => ({ ...row, [id ?? ""]: `${at}` }))];
     });
     await route.fulfill({ response, json: Object.fromEntries(many) });
   });

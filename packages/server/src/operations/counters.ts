@@ -76,7 +76,8 @@ const DEFAULT_DAYS = 7;
 /** The whole hours of a summary. @throws wrong-usage if they are too many. */
 function hoursOf({ from, to }: Pick<Input<"listOutcomes">, "from" | "to">, clock: Clock): Hours {
   const end = to === undefined ? clock.now() : Date.parse(to);
-  const start = hourOf(from === undefined ? end - DEFAULT_DAYS * DAY_MS : Date.parse(from));
+  // No count is older than 1970, and seven days before the year 1 are no time of the database.
+  const start = Math.max(0, hourOf(from === undefined ? end - DEFAULT_DAYS * DAY_MS : Date.parse(from)));
   if (end - start > MAX_DAYS * DAY_MS + HOUR_MS) {
     throw new OperatorError("wrong-usage", `A summary has at most ${MAX_DAYS} days: choose a later start.`);
   }

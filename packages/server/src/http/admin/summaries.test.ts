@@ -85,6 +85,8 @@ describe("the summary of outcomes", () => {
     await expect(client.call("summarizeOutcomes", long)).rejects.toThrow("at most 92 days");
     const backwards = await client.call("summarizeOutcomes", { by: "day", from: RANGE.to, to: RANGE.from });
     expect(backwards.outcomes).toEqual([]);
+    const earliest = await client.call("summarizeOutcomes", { by: "day", to: "0001-01-01T00:00:00Z" });
+    expect(earliest.outcomes).toEqual([]);
   });
 });
 

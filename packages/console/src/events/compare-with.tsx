@@ -30,4 +30,4 @@ export function CompareWith({ event }: { readonly event: Event }) {
 }
 
 const between = (earlier: string, later: string): string =>
-  `${relative(earlier, Date.parse(later)).replace(" ago", "")} before`;
+  `${relative(earlier, Date.parse(later), "always").replace(" ago", "")} before`;

@@ -22,11 +22,11 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** Such as "in 7 hours" and "2 days ago". */
-export function relative(at: string, now = Date.now()): string {
+/** Such as "in 7 hours" and "2 days ago". @param numeric `auto` also gives "yesterday". */
+export function relative(at: string, now = Date.now(), numeric: "auto" | "always" = "auto"): string {
   const ms = Date.parse(at) - now;
   const [unit, size] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? (["second", 1_000] as const);
-  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(ms / size), unit);
+  return new Intl.RelativeTimeFormat("en", { numeric }).format(Math.round(ms / size), unit);
 }
 
 /** A span such as "1.2 s", "3 min" and "2 h 5 min". */

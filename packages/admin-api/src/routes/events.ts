@@ -100,7 +100,7 @@ export const EVENT_ROUTES = {
     description:
       `At most ${MAX_TAIL}. A page that follows the events calls it each second, with a time a few seconds before that of ` +
       "the newest event it has, because events of other servers may be committed a little later. Audited once per " +
-      "person, filter and ten minutes of a server.",
+      "session or token, filter and ten minutes of a server.",
     permission: "events.list",
     operation: "event.tail",
     access: "audited-read",

@@ -1,5 +1,7 @@
 /** The tail of events, which a page reads again each second. */
 import { MAX_TAIL } from "@device-risk-signals/admin-api";
+import { agentOf } from "../access/identity/caller.ts";
+import { writeAudit } from "../audit/audit.ts";
 import { findEvents } from "../store/events/find-events.ts";
 import { filterOf, NAMING_FILTERS, SEARCH_MS, shown, type ShownPorts } from "./event-lists.ts";
 import type { Operation } from "./operation.ts";
@@ -17,17 +19,17 @@ const MAX_REMEMBERED = 1_000;
 /** When a person's tail with a filter was audited last, by the pool of the server. */
 const audited = new WeakMap<object, Map<string, number>>();
 
-/** Whether an entry is due, which then counts as written. */
-function isAuditDue(server: object, key: string, now: number): boolean {
+/** Calls `write` unless it was called for the same tail in the last ten minutes, and remembers it when it succeeded. */
+async function auditOnce(server: object, key: string, now: number, write: () => Promise<void>): Promise<void> {
   const times = audited.get(server) ?? new Map<string, number>();
   audited.set(server, times);
-  if (now - (times.get(key) ?? -AUDITED_FOR_MS) < AUDITED_FOR_MS) return false;
+  if (now - (times.get(key) ?? -AUDITED_FOR_MS) < AUDITED_FOR_MS) return;
+  await write();
   if (times.size >= MAX_REMEMBERED) times.clear();
   times.set(key, now);
-  return true;
 }
 
-type TailPorts = "clock" | "monotonic" | ReplayedPorts | ShownPorts;
+type TailPorts = "clock" | "keys.audit" | "monotonic" | ReplayedPorts | ShownPorts;
 
 export const tailEvents: Operation<"tailEvents", TailPorts> = async ({ ports, caller, scope, input }) => {
   await requireReplayedJournal(ports);
@@ -47,14 +49,13 @@ export const tailEvents: Operation<"tailEvents", TailPorts> = async ({ ports, ca
     timeMs: SEARCH_MS,
   });
   const events = found.events.slice(0, MAX_TAIL);
-  const isDue = isAuditDue(ports.pool, JSON.stringify([caller.actor, filter]), ports.monotonic.now());
-  return {
-    answer: {
-      events: await shown(ports, events, scope),
-      more: found.events.length > events.length || found.searchedUntil !== undefined,
-    },
-    ...(isDue && {
-      audit: { ...(filter.account !== undefined && { account: filter.account }), detail: { filter } },
-    }),
-  };
+  const more = found.events.length > events.length || found.searchedUntil !== undefined;
+  const answer = { events: await shown(ports, events, scope), more };
+  // guard(drop): a tail is audited before it is answered
+  await auditOnce(ports.pool, JSON.stringify([caller.actor, filter]), ports.monotonic.now(), async () => {
+    const named = { ...(filter.account !== undefined && { account: filter.account }), detail: { filter } };
+    const entry = { ...agentOf(caller), operation: "event.tail", outcome: "done", ...named };
+    await writeAudit(ports.pool, (await ports.keys()).audit, entry);
+  });
+  return { answer };
 };

@@ -48,6 +48,21 @@ describe("the tail of events", () => {
     expect(await entries()).toBe(before + 4);
   });
 
+  it("is audited by the next call if the entry of the first could not be written", async () => {
+    const client = await listener.client(["analyst"], { person: "cleo" });
+    const before = await entries();
+    await scene.owner.query(
+      `create function refuse_tail() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+        create trigger refuse_tail before insert on audit_entry for each row
+          when (new.operation = 'event.tail') execute function refuse_tail()`,
+    );
+    await expect(client.call("tailEvents", { since: ago(5_000) })).rejects.toMatchObject({ status: 500 });
+    await scene.owner.query("drop trigger refuse_tail on audit_entry; drop function refuse_tail()");
+    listener.errors.length = 0;
+    await client.call("tailEvents", { since: ago(5_000) });
+    expect(await entries()).toBe(before + 1);
+  });
+
   it("shows an operator pseudonyms, and takes no name from one", async () => {
     const client = await listener.client(["operator"]);
     const { events } = await client.call("tailEvents", { since: ago(3_600_000) });

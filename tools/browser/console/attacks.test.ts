@@ -119,6 +119,14 @@ describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)",
     scene.takeMessages();
   });
 
+  test("takes no fragment of another page for the code of a link", async () => {
+    const page = await (await scene.context()).newPage();
+    await page.goto(`${scene.url}/events/${plain}#probe-3`);
+    await page.getByText("npx drs console link").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    scene.takeMessages();
+  });
+
   test("shows nothing after the sign-out, also by the button back", async () => {
     const page = await scene.signIn("ines", ["investigator"]);
     await page.goto(`${scene.url}/events/${plain}`);

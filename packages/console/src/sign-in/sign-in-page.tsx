@@ -7,7 +7,8 @@ import { readWays, type Ways } from "./ways.ts";
 /** The code of a link, which the address loses at once, so that no history has it. */
 function takeCode(): string | undefined {
   const code = location.hash.slice(1);
-  if (code === "") return undefined;
+  // The fragment of another page names a place in it.
+  if (location.pathname !== "/sign-in" || code === "") return undefined;
   history.replaceState(history.state, "", `${location.pathname}${location.search}`);
   return code;
 }

@@ -9,6 +9,7 @@ import { liveSearchOf } from "../live/live-search.ts";
 import { OverviewPage } from "../overview/overview-page.tsx";
 import { probesSearchOf } from "../probes/probes-search.ts";
 import { daysOf } from "../ui/days.tsx";
+import { textsOf } from "../ui/search-texts.ts";
 import { NotFound } from "./not-found.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -26,20 +27,20 @@ const shell = createRoute({ getParentRoute: () => root, id: "shell", component: 
 
 const home = createRoute({ getParentRoute: () => shell, path: "/", component: OverviewPage });
 
-export const searchRoute = createRoute({
+const searchRoute = createRoute({
   getParentRoute: () => shell,
   path: "/events",
   component: SearchPage,
   validateSearch: searchOf,
 });
 
-export const eventRoute = createRoute({
+const eventRoute = createRoute({
   getParentRoute: () => shell,
   path: "/events/$eventId",
   component: lazyRouteComponent(() => import("../events/event-page.tsx"), "EventPage"),
 });
 
-export const compareRoute = createRoute({
+const compareRoute = createRoute({
   getParentRoute: () => shell,
   path: "/events/$eventId/compare/$otherId",
   component: lazyRouteComponent(() => import("../events/compare-page.tsx"), "ComparePage"),
@@ -92,23 +93,11 @@ const health = createRoute({
   component: lazyRouteComponent(() => import("../health/health-page.tsx"), "HealthPage"),
 });
 
-/** The members of a search that are texts. The router reads an account such as 4711 as a number. */
-const textsOf = <Name extends string>(
-  values: Readonly<Record<string, unknown>>,
-  ...names: readonly Name[]
-): Partial<Record<Name, string>> =>
-  Object.fromEntries(
-    names.flatMap((name) => {
-      const value = values[name];
-      return ["string", "number"].includes(typeof value) && value !== "" ? [[name, String(value)]] : [];
-    }),
-  ) as Partial<Record<Name, string>>;
-
 const requests = createRoute({
   getParentRoute: () => shell,
   path: "/requests",
   component: lazyRouteComponent(() => import("../privacy/requests-page.tsx"), "RequestsPage"),
-  validateSearch: (values): { account?: string } => textsOf(values, "account"),
+  validateSearch: (values): { account?: string } => textsOf(values, ["account"]),
 });
 
 const request = createRoute({
@@ -121,14 +110,14 @@ const erasures = createRoute({
   getParentRoute: () => shell,
   path: "/erasures",
   component: lazyRouteComponent(() => import("../privacy/erasures-page.tsx"), "ErasuresPage"),
-  validateSearch: (values): { account?: string; reason?: string } => textsOf(values, "account", "reason"),
+  validateSearch: (values): { account?: string; reason?: string } => textsOf(values, ["account", "reason"]),
 });
 
 const receipts = createRoute({
   getParentRoute: () => shell,
   path: "/receipts",
   component: lazyRouteComponent(() => import("../privacy/receipts-page.tsx"), "ReceiptsPage"),
-  validateSearch: (values): { id?: string } => textsOf(values, "id"),
+  validateSearch: (values): { id?: string } => textsOf(values, ["id"]),
 });
 
 const holds = createRoute({

@@ -1,20 +1,21 @@
 import type { Input } from "@device-risk-signals/admin-api";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, Fragment, useState } from "react";
+import { Fragment } from "react";
 import { call } from "../app/api.ts";
 import { useScope } from "../app/session.tsx";
-import { rangesOf } from "../events/search.ts";
+import { FilterBar } from "../ui/filter-bar.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { PagedList } from "../ui/paged-list.tsx";
 import { Time } from "../ui/time.tsx";
 import { AuditTabs } from "./audit-tabs.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { Erasures } from "./erasures.tsx";
-import { type EntriesSearch, type Entry, type Filter, FILTER_NAMES, FILTERS } from "./entries-search.ts";
+import { type EntriesSearch, type Entry, FILTERS } from "./entries-search.ts";
 import { KNOWN_OPERATIONS, personOf, wayOf, wordsOfOperation } from "./operation-words.ts";
 import { ProofButton } from "./proof-button.tsx";
 
 const PAGE = 50;
+const OPERATIONS = new Map(KNOWN_OPERATIONS.map((operation) => [operation, wordsOfOperation(operation) ?? operation]));
 
 export function EntriesPage() {
   const scope = useScope("audit.read");
@@ -31,100 +32,23 @@ export function EntriesPage() {
 
 function Filters({ search }: { readonly search: EntriesSearch }) {
   const navigate = useNavigate({ from: "/audit/entries" });
+  const { entry: _, ...before } = search;
   const change = (changes: EntriesSearch): void => {
-    const { entry: _, ...before } = search;
     void navigate({ search: { ...before, ...changes }, replace: true });
   };
-  const chosen = FILTER_NAMES.filter((name) => search[name] !== undefined);
   return (
-    <section className="filters" aria-label="Filters">
-      <AddFilter add={(name, value) => change({ [name]: value })} />
-      <div className="segments" role="group" aria-label="Written">
-        {rangesOf(new Date()).map(({ name, from, to }) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={search.from === from && search.to === to}
-            onClick={() => change({ from: from as string, to: to as string })}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
-      {chosen.length > 0 && (
-        <ul className="chips" aria-label="Chosen filters">
-          {chosen.map((name) => (
-            <li key={name} className="chip">
-              <span className="quiet">{FILTERS[name]}</span>{" "}
-              {name === "from" || name === "to" ? (
-                <Time at={search[name] ?? ""} isShort />
-              ) : (
-                <Foreign text={search[name] ?? ""} isCode />
-              )}
-              <button
-                type="button"
-                aria-label={`Remove ${FILTERS[name]}`}
-                onClick={() => change({ [name]: undefined as never })}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-          <li>
-            <Link to="/audit/entries" className="quiet">
-              Clear
-            </Link>
-          </li>
-        </ul>
-      )}
-    </section>
-  );
-}
-
-const ADDED = ["person", "operation", "account", "event_id"] as const satisfies readonly Filter[];
-
-function AddFilter({ add }: { readonly add: (name: Filter, value: string) => void }) {
-  const [name, setName] = useState<Filter>("person");
-  const submit = (submitted: FormEvent<HTMLFormElement>): void => {
-    submitted.preventDefault();
-    const field = submitted.currentTarget.elements.namedItem("value") as HTMLInputElement;
-    if (field.value.trim() !== "") add(name, field.value.trim());
-    field.value = "";
-  };
-  return (
-    <form className="add-filter" onSubmit={submit}>
-      <select
-        className="input"
-        aria-label="Filter by"
-        value={name}
-        onChange={(changed) => setName(changed.target.value as Filter)}
-      >
-        {ADDED.map((one) => (
-          <option key={one} value={one}>
-            {FILTERS[one]}
-          </option>
-        ))}
-      </select>
-      <input
-        name="value"
-        className="input"
-        aria-label="Value"
-        maxLength={256}
-        autoComplete="off"
-        spellCheck={false}
-        {...(name === "operation" && { list: "operations", placeholder: "such as event.read_raw" })}
-      />
-      <datalist id="operations">
-        {KNOWN_OPERATIONS.map((operation) => (
-          <option key={operation} value={operation}>
-            {wordsOfOperation(operation)}
-          </option>
-        ))}
-      </datalist>
-      <button type="submit" className="button">
-        Filter
-      </button>
-    </form>
+    <FilterBar
+      labels={FILTERS}
+      search={before}
+      timesOf="Written"
+      change={(changes) => change(changes as EntriesSearch)}
+      suggestions={{ of: "operation", placeholder: "such as event.read_raw", values: OPERATIONS }}
+      clear={
+        <Link to="/audit/entries" className="quiet">
+          Clear
+        </Link>
+      }
+    />
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Answer } from "@device-risk-signals/admin-api";
+import { filtersOf } from "../ui/search-texts.ts";
 
 /** The filters of the list of audit entries, as the address has them. */
 export const FILTERS = {
@@ -10,8 +11,8 @@ export const FILTERS = {
   to: "Until",
 } as const;
 
-export type Filter = keyof typeof FILTERS;
-export const FILTER_NAMES = Object.keys(FILTERS) as readonly Filter[];
+type Filter = keyof typeof FILTERS;
+const FILTER_NAMES = Object.keys(FILTERS) as readonly Filter[];
 
 export type EntriesSearch = Partial<Readonly<Record<Filter, string>>> & {
   /** The entry whose details are shown. */
@@ -20,19 +21,8 @@ export type EntriesSearch = Partial<Readonly<Record<Filter, string>>> & {
 
 export type Entry = Answer<"listAudit">["entries"][number];
 
-const isTime = (text: string): boolean => /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
-
-/** Keeps the filters that the list knows. The server checks their values. */
-export function entriesSearchOf(values: Readonly<Record<string, unknown>>): EntriesSearch {
-  const entries = [...FILTER_NAMES, "entry" as const].flatMap((name) => {
-    // The router reads an account such as 4711 as a number.
-    const value = values[name];
-    const text = typeof value === "number" ? String(value) : value;
-    if (typeof text !== "string" || text === "") return [];
-    return (name === "from" || name === "to") && !isTime(text) ? [] : [[name, text]];
-  });
-  return Object.fromEntries(entries) as EntriesSearch;
-}
+export const entriesSearchOf = (values: Readonly<Record<string, unknown>>): EntriesSearch =>
+  filtersOf(values, [...FILTER_NAMES, "entry"]);
 
 /** The filters that find an entry again, however many entries follow it. */
 export const searchOfEntry = ({ entry_id, at }: Pick<Entry, "entry_id" | "at">): EntriesSearch => ({

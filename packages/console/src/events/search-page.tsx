@@ -1,15 +1,15 @@
 import type { Answer, Event } from "@device-risk-signals/admin-api";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
 import { call } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { FilterBar } from "../ui/filter-bar.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
-import { type Filter, FILTER_NAMES, FILTERS, inputOf, rangesOf, type Search } from "./search.ts";
+import { FILTERS, inputOf, type Search } from "./search.ts";
 
 const PAGE = 50;
 
@@ -41,82 +41,18 @@ function Filters({ search }: { readonly search: Search }) {
   const navigate = useNavigate({ from: "/events" });
   const change = (changes: Search): void =>
     void navigate({ search: (before: Search) => ({ ...before, ...changes }), replace: true });
-  const ranges = rangesOf(new Date());
-  const chosen = FILTER_NAMES.filter((name) => search[name] !== undefined);
   return (
-    <section className="filters" aria-label="Filters">
-      <AddFilter add={(name, value) => change({ [name]: value })} />
-      <div className="segments" role="group" aria-label="Received">
-        {ranges.map(({ name, from, to }) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={search.from === from && search.to === to}
-            onClick={() => change({ from: from as string, to: to as string })}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
-      {chosen.length > 0 && (
-        <ul className="chips" aria-label="Chosen filters">
-          {chosen.map((name) => (
-            <li key={name} className="chip">
-              <span className="quiet">{FILTERS[name]}</span>{" "}
-              {name === "from" || name === "to" ? (
-                <Time at={search[name] ?? ""} isShort />
-              ) : (
-                <Foreign text={search[name] ?? ""} isCode />
-              )}
-              <button
-                type="button"
-                aria-label={`Remove ${FILTERS[name]}`}
-                onClick={() => change({ [name]: undefined as never })}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-          <li>
-            <Link to="/events" className="quiet">
-              Clear
-            </Link>
-          </li>
-        </ul>
-      )}
-    </section>
-  );
-}
-
-const ADDED = FILTER_NAMES.filter((name) => name !== "from" && name !== "to");
-
-function AddFilter({ add }: { readonly add: (name: Filter, value: string) => void }) {
-  const [name, setName] = useState<Filter>("account");
-  const submit = (submitted: FormEvent<HTMLFormElement>): void => {
-    submitted.preventDefault();
-    const field = submitted.currentTarget.elements.namedItem("value") as HTMLInputElement;
-    if (field.value.trim() !== "") add(name, field.value.trim());
-    field.value = "";
-  };
-  return (
-    <form className="add-filter" onSubmit={submit}>
-      <select
-        className="input"
-        aria-label="Filter by"
-        value={name}
-        onChange={(changed) => setName(changed.target.value as Filter)}
-      >
-        {ADDED.map((one) => (
-          <option key={one} value={one}>
-            {FILTERS[one]}
-          </option>
-        ))}
-      </select>
-      <input name="value" className="input" aria-label="Value" maxLength={256} autoComplete="off" spellCheck={false} />
-      <button type="submit" className="button">
-        Filter
-      </button>
-    </form>
+    <FilterBar
+      labels={FILTERS}
+      search={search}
+      timesOf="Received"
+      change={(changes) => change(changes as Search)}
+      clear={
+        <Link to="/events" className="quiet">
+          Clear
+        </Link>
+      }
+    />
   );
 }
 

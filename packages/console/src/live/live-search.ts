@@ -1,3 +1,5 @@
+import { textsOf } from "../ui/search-texts.ts";
+
 /** The filters of the tail, as the address has them. */
 export const LIVE_FILTERS = {
   account: "Account",
@@ -11,10 +13,4 @@ export type LiveFilter = keyof typeof LIVE_FILTERS;
 export type LiveSearch = Partial<Readonly<Record<LiveFilter, string>>>;
 
 export const liveSearchOf = (values: Readonly<Record<string, unknown>>): LiveSearch =>
-  Object.fromEntries(
-    Object.keys(LIVE_FILTERS).flatMap((name) => {
-      const value = values[name];
-      const text = typeof value === "number" ? String(value) : value;
-      return typeof text === "string" && text !== "" ? [[name, text]] : [];
-    }),
-  );
+  textsOf(values, Object.keys(LIVE_FILTERS) as readonly LiveFilter[]);

@@ -172,12 +172,12 @@ const sparseListsOf = (view: EventView) => {
       PAGE_TYPES,
       LIST_TYPES,
     ),
+    // `offset` keeps PostgreSQL from a join, in which PostgreSQL 15 would look for each key in every partition.
     ofKeys: prepared(
       `${view}_of_keys`,
-
-      list(`unnest($2::int4[], $3::timestamptz[], $4::uuid[]) k (purpose, received_at, event_id) join ${view} e
-          on e.partition_purpose = k.purpose and e.received_at = k.received_at and e.event_id = k.event_id
-          where e.account = $1`),
+      list(`unnest($2::int4[], $3::timestamptz[], $4::uuid[]) k (purpose, received_at, event_id) cross join lateral (
+          select ${LISTED_COLUMNS}, ${LISTED_STATE[view]} from ${view} e where e.account = $1
+            and e.partition_purpose = k.purpose and e.received_at = k.received_at and e.event_id = k.event_id offset 0) e`),
       ["text", "int4[]", "timestamptz[]", "uuid[]"],
       LIST_TYPES,
     ),

@@ -197,6 +197,13 @@ export function planCapacity(demand: Demand): readonly Figure[] {
       eventsPerDay * event.wal,
       `${daily} × ${bytes(event.wal)}, with wal_compression and data checksums: for an archive or a replica`,
     ],
+    ["WAL a second", "bytes", atPeak * eventAtPeak.wal, `${peakRate} × ${bytes(eventAtPeak.wal)}`],
+    [
+      "commits a second",
+      "count",
+      Math.ceil(atPeak / batchAt(atPeak)),
+      `${peakRate} in batches of ${round(batchAt(atPeak))}: the disk flushes its writes as often`,
+    ],
     [
       "shared_buffers",
       "bytes",

@@ -24,12 +24,19 @@ people:
     identities: [{ issuer: "${issuer}", sub: "1" }]
 `;
 
-/** @param folder the folder of the role file. */
-export async function startSignInServer(environment: Record<string, string>, folder: string): Promise<SignInServer> {
+/**
+ * @param folder the folder of the role file.
+ * @param address the address in browsers; default: the admin listener's own.
+ */
+export async function startSignInServer(
+  environment: Record<string, string>,
+  folder: string,
+  address?: string,
+): Promise<SignInServer> {
   const provider = await startIdentityProvider();
   provider.people.set("1", { groups: ["staff"] });
   const port = await freePort();
-  const publicUrl = `http://localhost:${port}`;
+  const publicUrl = address ?? `http://localhost:${port}`;
   provider.addRedirectUri(`${publicUrl}/admin/v1/sign-in/callback`);
   const roleFile = join(folder, "roles.yaml");
   const writeRoles = (text: string): Promise<void> => writeFile(roleFile, text);

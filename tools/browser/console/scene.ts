@@ -9,7 +9,7 @@ import { freePort } from "../../../e2e/support/free-port.ts";
 import { issueCredentials, type ServerProcess, startServer } from "../../../e2e/support/server.ts";
 import { type Scenario, sampleEvent } from "../../../packages/react-native/src/jest/mock.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 export const hasChromium = existsSync(CHROMIUM);
 
 type Probes = Readonly<Record<string, unknown>>;

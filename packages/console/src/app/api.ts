@@ -2,6 +2,7 @@
 import { type AdminClientOptions, AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api/client";
 import type { Answer, Input, RouteId } from "@device-risk-signals/admin-api";
 import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { BASE_URL } from "./base.ts";
 
 type CallOptions = Pick<AdminClientOptions, "onProgress" | "timeoutMs">;
 
@@ -12,7 +13,7 @@ export async function call<Id extends RouteId>(
   options: CallOptions = {},
 ): Promise<Answer<Id>> {
   try {
-    return await createAdminClient({ url: location.origin, ...options }).call(id, input);
+    return await createAdminClient({ url: BASE_URL, ...options }).call(id, input);
   } catch (error) {
     if (isSignedOut(error) && id !== "readSession") await queryClient.invalidateQueries({ queryKey: ["readSession"] });
     throw error;

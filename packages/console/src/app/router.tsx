@@ -10,6 +10,7 @@ import { OverviewPage } from "../overview/overview-page.tsx";
 import { probesSearchOf } from "../probes/probes-search.ts";
 import { daysOf } from "../ui/days.tsx";
 import { textsOf } from "../ui/search-texts.ts";
+import { ROUTER_BASE } from "./base.ts";
 import { NotFound } from "./not-found.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -219,6 +220,7 @@ export const router = createRouter({
       ...AUDIT_AND_ACCESS,
     ]),
   ]),
+  basepath: ROUTER_BASE,
   defaultPreload: "intent",
 });
 

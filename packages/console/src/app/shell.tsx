@@ -2,6 +2,7 @@ import { ROLES } from "@device-risk-signals/admin-api/permissions";
 import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { call, isSignedOut, queryClient, useRead } from "./api.ts";
+import { BASE_URL } from "./base.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { SessionProvider, useSession } from "./session.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -138,7 +139,7 @@ function SignOut() {
     }
     // A page that the browser loads again has nothing of what this one showed.
     queryClient.clear();
-    location.replace("/sign-in");
+    location.replace(`${BASE_URL}/sign-in`);
   };
   return (
     <>

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call, queryClient } from "../app/api.ts";
+import { BASE_URL } from "../app/base.ts";
 import { useScope } from "../app/session.tsx";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -16,7 +17,7 @@ const HASH = /^[0-9a-f]{32,}$/;
 export function EntryDetails({ entry }: { readonly entry: Entry }) {
   const { entry_id, at, actor, via, roles, operation, outcome, account, event_id, occurrences } = entry;
   const { reason, detail, unreadable, category, ticket, case_id, approval_id, verified } = entry;
-  const link = new URL(`/audit/entries?${new URLSearchParams(searchOfEntry(entry)).toString()}`, location.origin).href;
+  const link = `${BASE_URL}/audit/entries?${new URLSearchParams(searchOfEntry(entry)).toString()}`;
   return (
     <article className="entry" aria-label={`Entry ${entry_id}`}>
       <dl className="facts">

@@ -1,9 +1,9 @@
-import { BASE_PATH } from "@device-risk-signals/admin-api/route";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../app/api.ts";
+import { apiPath } from "../app/base.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { download } from "./proof-button.tsx";
@@ -110,7 +110,7 @@ function Downloads() {
     <>
       <a
         className="button"
-        href={`${BASE_PATH}/audit/export`}
+        href={apiPath("/audit/export")}
         download={`audit-${day}.ndjson`}
         title="All entries, one line each, for drs audit verify or any other verifier"
       >

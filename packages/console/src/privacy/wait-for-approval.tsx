@@ -1,6 +1,7 @@
 import type { AdminRequestError } from "@device-risk-signals/admin-api/client";
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../app/api.ts";
+import { BASE_URL } from "../app/base.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
@@ -36,7 +37,7 @@ function Waiting({ id, again }: { readonly id: string; readonly again: () => voi
 }
 
 function Decision({ approval, again }: { readonly approval: Approval; readonly again: () => void }) {
-  const link = `${location.origin}/approvals/${approval.approval_id}`;
+  const link = `${BASE_URL}/approvals/${approval.approval_id}`;
   if (approval.state === "waiting") {
     return (
       <div className="next-step" role="status">

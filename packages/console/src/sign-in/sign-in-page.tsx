@@ -1,21 +1,21 @@
-import { BASE_PATH } from "@device-risk-signals/admin-api/route";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { queryClient } from "../app/api.ts";
+import { apiPath, ownPath } from "../app/base.ts";
 import { readWays, type Ways } from "./ways.ts";
 
 /** The code of a link, which the address loses at once, so that no history has it. */
 function takeCode(): string | undefined {
   const code = location.hash.slice(1);
   // The fragment of another page names a place in it.
-  if (location.pathname !== "/sign-in" || code === "") return undefined;
+  if (ownPath() !== "/sign-in" || code === "") return undefined;
   history.replaceState(history.state, "", `${location.pathname}${location.search}`);
   return code;
 }
 
 /** @returns why the code was refused; `undefined` if it signed the person in. */
 async function redeem(code: string): Promise<string | undefined> {
-  const response = await fetch(`${BASE_PATH}/link-sign-in`, {
+  const response = await fetch(apiPath("/link-sign-in"), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code }),
@@ -76,7 +76,7 @@ function HowToSignIn({ ways, to }: { readonly ways: Ways | undefined; readonly t
   if (ways.includes("identity-provider")) {
     const query = new URLSearchParams({ return: isOwnPath(to) ? to : "/" }).toString();
     return (
-      <a className="button primary" href={`${BASE_PATH}/sign-in?${query}`}>
+      <a className="button primary" href={apiPath(`/sign-in?${query}`)}>
         Sign in
       </a>
     );

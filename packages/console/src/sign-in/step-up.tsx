@@ -1,7 +1,7 @@
-import { BASE_PATH } from "@device-risk-signals/admin-api/route";
 import { AdminRequestError } from "@device-risk-signals/admin-api/client";
 import { useQuery } from "@tanstack/react-query";
 import { keyOf, queryClient } from "../app/api.ts";
+import { apiPath, ownPath } from "../app/base.ts";
 import { useSession } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { readWays } from "./ways.ts";
@@ -16,7 +16,7 @@ const quoted = (text: string): string => (/^[\w.@-]+$/.test(text) ? text : `'${t
 export function StepUp({ again }: { readonly again: () => void }) {
   const { person, roles } = useSession();
   const { data: ways } = useQuery({ queryKey: ["sign-in-ways"], queryFn: readWays });
-  const query = new URLSearchParams({ max_age: "300", return: location.pathname + location.search }).toString();
+  const query = new URLSearchParams({ max_age: "300", return: ownPath() + location.search }).toString();
   const command = `npx drs console link --person ${quoted(person)} --role ${roles.join(" ")}`;
   const retry = async (): Promise<void> => {
     await queryClient.invalidateQueries({ queryKey: keyOf("readSession", {}) });
@@ -30,7 +30,7 @@ export function StepUp({ again }: { readonly again: () => void }) {
       </p>
       {ways?.includes("identity-provider") === true && (
         <p>
-          <a href={`${BASE_PATH}/sign-in?${query}`} target="_blank" rel="noreferrer">
+          <a href={apiPath(`/sign-in?${query}`)} target="_blank" rel="noreferrer">
             Sign in in another tab
           </a>
           , then come back.

@@ -50,18 +50,22 @@ const HEADERS = {
 
 const compress = promisify(gzip);
 
-/** Reads the files of a folder that `packages/console/build.ts` has written. */
-export async function readPages(folder: string): Promise<PageFiles> {
+/**
+ * Reads the files of a folder that `packages/console/build.ts` has written.
+ * @param prefix the path below which a proxy publishes them; empty at the root.
+ */
+export async function readPages(folder: string, prefix: string): Promise<PageFiles> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return new Map(
-    await Promise.all(files.map(async (file) => [file.slice(folder.length), await readPage(file)] as const)),
+    await Promise.all(files.map(async (file) => [file.slice(folder.length), await readPage(file, prefix)] as const)),
   );
 }
 
-async function readPage(file: string): Promise<PageFile> {
-  const bytes = await readFile(file);
+async function readPage(file: string, prefix: string): Promise<PageFile> {
+  const content = await readFile(file);
   const isPage = file.endsWith(".html");
+  const bytes = isPage ? Buffer.from(content.toString().replaceAll(`"${ASSETS}`, `"${prefix}${ASSETS}`)) : content;
   const headers = {
     ...HEADERS,
     // The name of every other file changes with its content.

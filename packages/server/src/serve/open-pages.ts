@@ -21,14 +21,14 @@ const run = promisify(execFile);
  * A packed server reads its pages at once, because an upgrade may replace them while it runs. In a checkout they are
  * bundled when a browser first asks for them, if their sources have changed.
  */
-export function openPages(logger: Logger): () => Promise<PageFiles | undefined> {
-  let pages: Promise<PageFiles | undefined> | undefined = existsSync(PACKED) ? readPages(PACKED) : undefined;
+export function openPages(logger: Logger, prefix: string): () => Promise<PageFiles | undefined> {
+  let pages: Promise<PageFiles | undefined> | undefined = existsSync(PACKED) ? readPages(PACKED, prefix) : undefined;
   pages?.catch(() => {});
-  return () => (pages ??= bundledPages(logger));
+  return () => (pages ??= bundledPages(logger, prefix));
 }
 
 /** @returns `undefined`, with a warning in the log, if they can't be bundled: the admin API works without them. */
-async function bundledPages(logger: Logger): Promise<PageFiles | undefined> {
+async function bundledPages(logger: Logger, prefix: string): Promise<PageFiles | undefined> {
   try {
     const folder = join(PACKAGES, "console/build", await hashOfSources());
     const isBuilt = await access(folder).then(
@@ -38,7 +38,7 @@ async function bundledPages(logger: Logger): Promise<PageFiles | undefined> {
     // In a process of its own, because the bundler keeps much memory.
     const build = join(PACKAGES, "console/build.ts");
     if (!isBuilt) await run(process.execPath, [build, folder], { timeout: BUILD_WITHIN_MS });
-    return await readPages(folder);
+    return await readPages(folder, prefix);
   } catch (error) {
     logger.warn({ err: error }, "the console can't be bundled: run npm ci, or set DRS_CONSOLE=off");
     return undefined;

@@ -3,6 +3,7 @@ import type { CloseStack } from "../runtime/close-stack.ts";
 import type { System } from "../runtime/system.ts";
 import { identityProvider, monitorIdentityProvider } from "../access/identity/identity-provider.ts";
 import type { RoleFile } from "../access/identity/role-file.ts";
+import { publicAddressOf } from "./reach.ts";
 
 export interface SignIn extends SignInPorts {
   readonly roleFile: RoleFile;
@@ -25,18 +26,18 @@ export function openSignIn(
   // The rules between settings require all of them together.
   if (issuer === undefined || clientId === undefined || roleFile === undefined || publicUrl === undefined)
     return undefined;
-  const { origin, hostname } = new URL(publicUrl);
+  const address = publicAddressOf(publicUrl);
   const dependency = dependencies.get("identity_provider");
   const provider = identityProvider({
     issuer,
     clientId,
     clientSecret,
     scopes,
-    redirectUri: `${origin}${CALLBACK_PATH}`,
+    redirectUri: `${address.origin}${address.prefix}${CALLBACK_PATH}`,
     dependency,
   });
   const claim = { name: rolesClaim, separator: rolesSeparator };
-  const ports = { origin, hostName: hostname, provider, rolesClaim: claim, nameClaim, roleFile };
+  const ports = { ...address, hostName: new URL(publicUrl).hostname, provider, rolesClaim: claim, nameClaim, roleFile };
   const monitor = monitorIdentityProvider(dependency, provider);
   opened.add("monitor of the identity provider", () => monitor.close());
   return ports;

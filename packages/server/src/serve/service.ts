@@ -12,6 +12,7 @@ import { portsOf } from "../operations/ports.ts";
 import { WorkerCalls } from "../operations/worker-calls.ts";
 import { isLoopback } from "../base/config/rules.ts";
 import { createAdminServer } from "../http/admin.ts";
+import { prefixOf } from "../http/admin/cookies.ts";
 import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { createEndpointServer } from "../http/server.ts";
 import type { FollowedTls } from "../http/tls.ts";
@@ -66,6 +67,7 @@ export async function startService(system: System, logger: Logger, processes?: I
   serving.add("endpoint", () => endpoint.close());
 
   const { workerUrl, oidc } = service.admin;
+  const reach = reachOf(system.config);
   const administers = surfaces.includes("admin");
   const works = surfaces.includes("worker");
   const roleFile =
@@ -89,7 +91,7 @@ export async function startService(system: System, logger: Logger, processes?: I
         ...(works && { calls: new WorkerCalls(system) }),
         workerUrl,
         roleFile,
-        reach: reachOf(system.config),
+        reach,
         onFalseCredential: (kind, peer) => {
           endpoint.metrics.falseCredential(kind);
           falseLog?.record({ outcome: "denied", cause: kind, peer });
@@ -104,7 +106,7 @@ export async function startService(system: System, logger: Logger, processes?: I
   processes?.register(registry);
   const admin = createAdminServer({
     ...(api && { api }),
-    ...(administers && service.admin.console === "on" && { pages: openPages(logger) }),
+    ...(administers && service.admin.console === "on" && { pages: openPages(logger, prefixOf(reach)) }),
     ...(adminTls && { tls: adminTls.files }),
     hosts: [service.admin.host, ...(service.admin.hostNames ?? []), ...(signIn ? [signIn.hostName] : [])].map((name) =>
       name.toLowerCase(),

@@ -196,8 +196,8 @@ describe("rules between variables", () => {
     ],
     [
       "a public URL with a path",
-      { ...SIGN_IN, DRS_ADMIN_PUBLIC_URL: "https://admin.example/console" },
-      /^DRS_ADMIN_PUBLIC_URL must be a scheme, a host and a port only/,
+      { ...SIGN_IN, DRS_ADMIN_PUBLIC_URL: "https://admin.example/console?a=b" },
+      /^DRS_ADMIN_PUBLIC_URL must be a scheme, a host, a port and a path/,
     ],
     ["scopes without openid", { ...SIGN_IN, DRS_OIDC_SCOPES: "profile" }, /^DRS_OIDC_SCOPES must be scopes/],
     [

@@ -20,6 +20,7 @@ import {
   scopes,
   sharedSecret,
   text,
+  webBase,
   webOrigin,
   webUrl,
 } from "./values.ts";
@@ -83,8 +84,8 @@ export const SETTINGS = {
   ),
   "service.admin.publicUrl": optional(
     "DRS_ADMIN_PUBLIC_URL",
-    webOrigin,
-    "Address of the admin listener in browsers, such as `https://admin.example`; needed to sign in. `DRS_ADMIN_HOSTS` need not name its host.",
+    webBase,
+    "Address of the admin listener in browsers, such as `https://admin.example`, with the path that a proxy removes if it publishes the pages below one; needed to sign in. `DRS_ADMIN_HOSTS` need not name its host.",
   ),
   "service.admin.console": setting(
     "DRS_CONSOLE",

@@ -164,6 +164,13 @@ export const webUrl = withCheck(urlWithoutCredentials, (raw) => {
   return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";
 });
 
+/** A URL without a query, whose path a proxy may add to every path of a listener. */
+export const webBase = withCheck(webUrl, (raw) =>
+  /^[^?#]*$/.test(raw) && /^(\/[\w.~-]+)*\/?$/.test(new URL(raw).pathname)
+    ? undefined
+    : "must be a scheme, a host, a port and a path of letters, digits, `-`, `_`, `.`, `~` and `/` only",
+);
+
 /** A URL of a scheme, a host and a port only. */
 export const webOrigin = withCheck(webUrl, (raw) =>
   new URL(raw).origin === raw.replace(/\/$/, "") ? undefined : "must be a scheme, a host and a port only",

@@ -45,7 +45,7 @@ import { AdminError, adminErrorOf } from "../../operations/problem.ts";
 import { requireRecentSignIn } from "../../operations/recent-sign-in.ts";
 import type { WorkerCalls } from "../../operations/worker-calls.ts";
 import { type Rejected, type Settled, streamProgress, type Work } from "./progress.ts";
-import { noCookie, originOf, type Reach, sessionCookie } from "./cookies.ts";
+import { noCookie, originOf, prefixOf, type Reach, sessionCookie } from "./cookies.ts";
 import { addLinkSignIn } from "./link-sign-in.ts";
 import { pageOfProblem } from "./sign-in-pages.ts";
 import { addSignIn, SIGN_IN_PAGES, SIGN_IN_PATH, type SignInPorts } from "./sign-in.ts";
@@ -118,7 +118,7 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof AdminError && error.credential)
       options.onFalseCredential(error.credential, peerOf(request.raw));
-    return answerError(error, request, reply, options.onError);
+    return answerError(error, request, reply, options);
   });
   app.setNotFoundHandler(() => {
     throw new AdminError("not-found");
@@ -457,11 +457,16 @@ const FASTIFY_ERRORS = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
 } as const;
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, onError: OnError): FastifyReply {
+function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { reach, onError }: Pick<AdminApiOptions, "onError" | "reach">,
+): FastifyReply {
   const { shown, unexpected } = adminErrorOf(asAdminError(error as FastifyError));
   if (unexpected !== undefined) onError(unexpected, "admin request");
   if (isSignInPage(request) && request.headers.accept?.includes("text/html")) {
-    const page = pageOfProblem(shown.problem, SIGN_IN_PATH);
+    const page = pageOfProblem(shown.problem, `${prefixOf(reach)}${SIGN_IN_PATH}`);
     return reply.status(shown.problem.status).headers(shown.headers).type("text/html; charset=utf-8").send(page);
   }
   return problem(reply, shown.problem, shown.headers);

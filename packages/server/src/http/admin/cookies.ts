@@ -5,7 +5,16 @@ import type { IncomingMessage } from "node:http";
  * How browsers reach the pages: at a public origin, or at this listener on loopback without TLS, where people sign in by
  * a link.
  */
-export type Reach = { readonly origin: string } | "loopback";
+export type Reach = PublicAddress | "loopback";
+
+export interface PublicAddress {
+  readonly origin: string;
+  /** The path below which a proxy publishes the pages, such as `/devices`; empty at the root. */
+  readonly prefix: string;
+}
+
+/** @param reach absent if no person can sign in. */
+export const prefixOf = (reach: Reach | undefined): string => (typeof reach === "object" ? reach.prefix : "");
 
 export interface Cookie {
   readonly name: string;

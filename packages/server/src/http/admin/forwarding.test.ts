@@ -227,8 +227,8 @@ describe("the cookie of a session, at the worker and at a process that forwards"
   let urls: Readonly<Record<"worker" | "relay", string>>;
 
   beforeAll(async () => {
-    const worker = await startApi({ calls: new WorkerCalls(scene.system), reach: { origin } });
-    urls = { worker, relay: await startApi({ workerUrl: worker, reach: { origin } }) };
+    const worker = await startApi({ calls: new WorkerCalls(scene.system), reach: { origin, prefix: "" } });
+    urls = { worker, relay: await startApi({ workerUrl: worker, reach: { origin, prefix: "" } }) };
   });
 
   async function cookie(minutesAgo: number): Promise<string> {

@@ -53,6 +53,7 @@ export function useSignIn(scene: TestSystem): SignInScene {
       roles = { current: mappingOf(roleFile(provider.issuer)) };
       return {
         origin: url,
+        prefix: "",
         provider: identityProvider({ ...client, issuer: provider.issuer, redirectUri, dependency }),
         roleFile: roles,
         rolesClaim: { name: "groups", separator: undefined },

@@ -33,15 +33,13 @@ import { inTransaction } from "../../store/postgres/database.ts";
 import type { Ports } from "../../operations/ports.ts";
 import { AdminError } from "../../operations/problem.ts";
 import { isFromConsole } from "./authenticate.ts";
-import { cookieOf, cookiesOf, noCookie, sessionCookie, SIGN_IN_COOKIE } from "./cookies.ts";
+import { cookieOf, cookiesOf, noCookie, type PublicAddress, sessionCookie, SIGN_IN_COOKIE } from "./cookies.ts";
 import { pageWithButton, pageWithLink } from "./sign-in-pages.ts";
 import { SIGN_IN_OPERATION, startConsoleSession } from "./console-session.ts";
 import { localPath, loopbackUri } from "./redirects.ts";
 
 /** The parts that the sign-in of people needs. */
-export interface SignInPorts {
-  /** Origin of the admin listener in browsers. */
-  readonly origin: string;
+export interface SignInPorts extends PublicAddress {
   readonly provider: IdentityProvider;
   readonly roleFile: { readonly current: RoleMapping };
   readonly rolesClaim: RolesClaim;
@@ -124,7 +122,7 @@ export function addSignIn(
     const query = request.query as CliQuery;
     return reply
       .type("text/html; charset=utf-8")
-      .send(pageWithButton(CLI_SIGN_IN_PATH, query, loopbackUri(query.redirect_uri)));
+      .send(pageWithButton(`${signIn.prefix}${CLI_SIGN_IN_PATH}`, query, loopbackUri(query.redirect_uri)));
   });
   // The form of this page has no fields. Other routes accept no form.
   app.register(async (forms) => {
@@ -238,7 +236,10 @@ async function openConsole(
 ) {
   const cookie = sessionCookie(signIn, request);
   const { secret } = await startConsoleSession(ports, person, cookiesOf(request, cookie));
-  return reply.header("Set-Cookie", cookieOf(cookie, secret)).type("text/html; charset=utf-8").send(pageWithLink(path));
+  return reply
+    .header("Set-Cookie", cookieOf(cookie, secret))
+    .type("text/html; charset=utf-8")
+    .send(pageWithLink(`${signIn.prefix}${path}`));
 }
 
 /** Gives the command a code through the browser. Only the command can exchange it. */

@@ -1,9 +1,8 @@
 /** Tests that Chromium shows the pages of an account export as they are meant: no script, no request, no wide page. */
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { useFolder } from "../../e2e/support/use-folder.ts";
 import {
@@ -14,9 +13,8 @@ import {
   write,
 } from "../../packages/server/src/lifecycle/requests/readable/readable-export.fixture.ts";
 import { sampleEvent } from "../../packages/react-native/src/jest/mock.ts";
+import { hasChromium, launchChromium } from "./chromium.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const hasChromium = existsSync(CHROMIUM);
 const HOSTILE = `<script>document.title="run"</script><img src=x onerror="document.title='run'">"' style=color:red \u202E${"x".repeat(250)}`;
 
 const folder = useFolder();
@@ -39,11 +37,11 @@ beforeAll(async () => {
     await mkdir(dirname(join(folder(), file)), { recursive: true });
     await writeFile(join(folder(), file), text);
   }
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 
-describe.skipIf(!hasChromium)("a page of an account export (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("a page of an account export (skipped without Chromium)", () => {
   const variants = ["index.html", "pages/events-2.html", "pages/events-3.html"].flatMap((file) =>
     ([390, 1280] as const).flatMap((width) =>
       (["light", "dark"] as const).map((colorScheme) => ({ file, width, colorScheme })),

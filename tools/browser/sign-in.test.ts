@@ -2,29 +2,17 @@
  * Tests of what only a real browser decides: which cookies it keeps and sends, and what it reports about the requesting
  * page.
  */
-import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../e2e/support/database.ts";
 import { type SignInServer, startSignInServer } from "../../e2e/support/sign-in-server.ts";
 import { useFolder } from "../../e2e/support/use-folder.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { hasChromium, launchChromium } from "./chromium.ts";
 
 const folder = useFolder();
-const hasChromium = existsSync(CHROMIUM);
 let database: TestDatabase;
 let scene: SignInServer;
 let browser: Browser;
@@ -33,7 +21,7 @@ beforeAll(async () => {
   if (!hasChromium) return;
   database = await sharedDatabase();
   scene = await startSignInServer(await database.environment(), folder());
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -64,7 +52,7 @@ async function servePage(html: string): Promise<{ readonly url: string; readonly
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
-describe.skipIf(!hasChromium)("a person who signs in with Chromium (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("a person who signs in with Chromium (skipped without Chromium)", () => {
   test("has a session with a cookie that no script can read", async () => {
     const context = await browser.newContext();
     const page = await signIn(context);

@@ -2,14 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createServer, type Server } from "node:https";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../../e2e/support/database.ts";
 import { makeCertificate } from "../../../e2e/support/certificate.ts";
 import { freePort } from "../../../e2e/support/free-port.ts";
 import { type SignInServer, startSignInServer } from "../../../e2e/support/sign-in-server.ts";
 import { useFolder } from "../../../e2e/support/use-folder.ts";
-import { CHROMIUM, hasChromium } from "./scene.ts";
+import { hasChromium, launchChromium } from "../chromium.ts";
 
 const PREFIX = "/ops/devices";
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   database = await sharedDatabase();
   scene = await startSignInServer(await database.environment(), folder(), publicUrl);
   proxy = await startProxy(port, Number(new URL(scene.server.adminUrl).port));
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();

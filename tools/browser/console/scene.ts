@@ -1,6 +1,5 @@
 /** The console as a person has it: a server on the embedded database, real events, and Chromium. */
-import { existsSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { authorized, send, transport } from "../../../e2e/support/client.ts";
 import { runAsGiven } from "../../../e2e/support/command.ts";
@@ -8,9 +7,9 @@ import { type Home, makeEmptyHome, makeHome } from "../../../e2e/support/embedde
 import { freePort } from "../../../e2e/support/free-port.ts";
 import { issueCredentials, type ServerProcess, startServer } from "../../../e2e/support/server.ts";
 import { type Scenario, sampleEvent } from "../../../packages/react-native/src/jest/mock.ts";
+import { hasChromium, launchChromium } from "../chromium.ts";
 
-export const CHROMIUM = "/usr/bin/chromium";
-export const hasChromium = existsSync(CHROMIUM);
+export { hasChromium };
 
 type Probes = Readonly<Record<string, unknown>>;
 
@@ -58,7 +57,7 @@ export function useConsole({ isDemo = false, settings = {} }: SceneOptions = {})
     };
     if (isDemo) await drs("demo", "--yes");
     server = await startServer(environment);
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser?.close();

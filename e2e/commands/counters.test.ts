@@ -64,7 +64,8 @@ describe("a server that has stopped", () => {
 
     const [timeline] = await listed("event", "timeline", "--account", "who", "--idempotency-key", key);
     const { entries, ...rest } = timeline as { entries: { outcome: string; occurrences: number; events: number }[] };
-    expect(rest).toEqual({ event_id: eventId, more: false, unnamed: { entries: 0, occurrences: 0 } });
+    const unnamed = { entries: 0, occurrences: 0 };
+    expect(rest).toEqual({ event_id: eventId, state: "stored", erased_at: null, more: false, unnamed });
     const countOf = (wanted: string): number =>
       entries.filter(({ outcome: found }) => found === wanted).reduce((sum, { occurrences }) => sum + occurrences, 0);
     expect([countOf("accepted"), countOf("replayed"), countOf("idempotency-conflict")]).toEqual([1, 1, 2]);

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
       clicks++;
       await locator.click();
     };
-    await click(page.getByRole("textbox", { name: "Account or event id" }));
+    await click(page.getByRole("textbox", { name: "Account, event id or idempotency key" }));
     await page.keyboard.type("4711");
     await page.keyboard.press("Enter");
     await page.waitForURL(/account=4711|account=%224711%22/);

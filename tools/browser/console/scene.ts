@@ -15,6 +15,8 @@ type Probes = Readonly<Record<string, unknown>>;
 
 export interface ConsoleScene {
   readonly url: string;
+  /** Where the endpoint is. */
+  readonly endpoint: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Messages of pages since the last call: errors of scripts, and violations of the Content-Security-Policy. */
   takeMessages(): readonly string[];
@@ -84,6 +86,9 @@ export function useConsole({ isDemo = false, settings = {} }: SceneOptions = {})
   return {
     get url() {
       return server.adminUrl;
+    },
+    get endpoint() {
+      return server.url;
     },
     get environment() {
       return environment;

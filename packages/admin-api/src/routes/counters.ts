@@ -25,6 +25,9 @@ export const MAX_DAYS = 92;
 export const MAX_SUMMARY_ROWS = 5_000;
 export const MAX_REJECTION_SUMS = 500;
 
+/** What is left of the event of an idempotency key. */
+export const KEY_STATES = ["stored", "expired", "erased"] as const;
+
 const range = {
   from: Type.Optional(time("Hours from this time on.")),
   to: Type.Optional(time("Hours that begin before this time.")),
@@ -175,7 +178,15 @@ export const COUNTER_ROUTES = {
       ),
     }),
     answer: object({
-      event_id: shownText("The event that has the idempotency key."),
+      event_id: nullable(shownText("The event that has the idempotency key; null: erased.")),
+      state: Type.Enum([...KEY_STATES], {
+        description:
+          "`expired`: the event was deleted at the end of its period, and the key still answers retries. `erased`: " +
+          "only a keyed hash of the key is left; shown to roles with `governance.read`.",
+      }),
+      erased_at: nullable(
+        shownText("When the key was replaced by its hash, or when the last copy that a hold kept was deleted."),
+      ),
       entries: Type.Array(
         shape("TimelineEntry", {
           at: shownText(),

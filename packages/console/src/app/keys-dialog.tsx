@@ -1,7 +1,7 @@
 import { Dialog } from "../ui/dialog.tsx";
 
 const KEYS = [
-  ["/", "search an account or an event id"],
+  ["/", "search an account, an event id or an idempotency key"],
   ["Tab, Enter", "go to a row, open it"],
   ["o", "open the observations of the event that is shown"],
   ["p", "pause and resume the live view"],

@@ -5,6 +5,7 @@ import { SearchPage } from "../events/search-page.tsx";
 import { searchOf } from "../events/search.ts";
 import { SignInPage } from "../sign-in/sign-in-page.tsx";
 import { featureSearchOf } from "../features/feature-search.ts";
+import { keySearchOf } from "../keys/key-search.ts";
 import { liveSearchOf } from "../live/live-search.ts";
 import { OverviewPage } from "../overview/overview-page.tsx";
 import { probesSearchOf } from "../probes/probes-search.ts";
@@ -39,6 +40,13 @@ const eventRoute = createRoute({
   getParentRoute: () => shell,
   path: "/events/$eventId",
   component: lazyRouteComponent(() => import("../events/event-page.tsx"), "EventPage"),
+});
+
+const keyRoute = createRoute({
+  getParentRoute: () => shell,
+  path: "/events/key",
+  component: lazyRouteComponent(() => import("../keys/key-page.tsx"), "KeyPage"),
+  validateSearch: keySearchOf,
 });
 
 const compareRoute = createRoute({
@@ -208,6 +216,7 @@ export const router = createRouter({
       home,
       searchRoute,
       eventRoute,
+      keyRoute,
       compareRoute,
       live,
       rejections,

@@ -6,6 +6,7 @@ import { BASE_URL } from "./base.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { SessionProvider, useSession } from "./session.tsx";
 import { useKeys } from "./use-keys.ts";
+import { keyInText } from "../keys/key-search.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 
@@ -153,7 +154,7 @@ function SignOut() {
 
 const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** An event id opens the event; everything else is searched as an account, which the page can change. */
+/** An event id opens the event, an idempotency key its timeline; everything else is searched as an account. */
 function SearchLine() {
   const navigate = useNavigate();
   const input = useRef<HTMLInputElement>(null);
@@ -165,24 +166,25 @@ function SearchLine() {
     if (text === "") return;
     if (input.current) input.current.value = "";
     input.current?.blur();
-    void (EVENT_ID.test(text)
-      ? navigate({ to: "/events/$eventId", params: { eventId: text.toLowerCase() } })
-      : navigate({ to: "/events", search: { account: text } }));
+    const key = keyInText(text);
+    if (key) void navigate({ to: "/events/key", search: key });
+    else if (EVENT_ID.test(text)) void navigate({ to: "/events/$eventId", params: { eventId: text.toLowerCase() } });
+    else void navigate({ to: "/events", search: { account: text } });
   };
   return (
     <header className="search-line">
       <form role="search" onSubmit={search}>
         <label htmlFor="search" className="visually-hidden">
-          Account or event id
+          Account, event id or idempotency key
         </label>
         <input
           id="search"
           ref={input}
           className="input"
-          placeholder="Account or event id"
+          placeholder="Account, event id or idempotency key"
           autoComplete="off"
           spellCheck={false}
-          maxLength={256}
+          maxLength={300}
         />
         <kbd aria-hidden="true">/</kbd>
       </form>

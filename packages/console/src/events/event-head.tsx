@@ -1,11 +1,13 @@
 import type { Event } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { useScope } from "../app/session.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { span, Time } from "../ui/time.tsx";
 
 /** What the database has of an event in the clear. */
 export function EventHead({ event }: { readonly event: Event }) {
+  const canReadTimeline = useScope("events.timeline") !== undefined;
   const skewMs = Date.parse(event.received_at) - Date.parse(event.collected_at);
   return (
     <dl className="facts">
@@ -45,7 +47,13 @@ export function EventHead({ event }: { readonly event: Event }) {
         <span className="mono">{event.event_id}</span>
       </Fact>
       <Fact name="Idempotency key">
-        <Foreign text={event.idempotency_key} isCode />
+        {canReadTimeline ? (
+          <Link to="/events/key" search={{ account: event.account, key: event.idempotency_key }}>
+            <Foreign text={event.idempotency_key} isCode />
+          </Link>
+        ) : (
+          <Foreign text={event.idempotency_key} isCode />
+        )}
       </Fact>
     </dl>
   );

@@ -27,6 +27,15 @@ export function EventPage() {
         <h1>Event</h1>
         {scope === undefined && <Forbidden permission="events.list" what="An event" />}
         {error && <Failure error={error} what="The event can't be shown" again={() => void refetch()} />}
+        {error && (
+          <p>
+            Perhaps it is no event id:{" "}
+            <Link to="/events/key" search={{ key: eventId }}>
+              search it as an idempotency key
+            </Link>
+            .
+          </p>
+        )}
         {scope !== undefined && !error && <Skeleton lines={6} />}
       </>
     );

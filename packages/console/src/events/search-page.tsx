@@ -113,6 +113,10 @@ function NoEvents({ search }: { readonly search: Search }) {
           <Link to="/events" search={{ action_id: account }}>
             search it as an action id
           </Link>
+          , or{" "}
+          <Link to="/events/key" search={{ key: account }}>
+            as an idempotency key
+          </Link>
           .
         </p>
       )}

@@ -34,8 +34,14 @@ export function timelineCommand(context: Context): Command {
     });
 }
 
-function printTimeline(context: Context, { event_id, entries, more, unnamed }: Answer<"readTimeline">): void {
+function printTimeline(context: Context, timeline: Answer<"readTimeline">): void {
+  const { event_id, state, erased_at, entries, more, unnamed } = timeline;
+  if (state === "erased") {
+    print(context, `Erased: since ${erased_at} only a keyed hash of the key is left, which answers retries.`);
+    return;
+  }
   print(context, `Event ${event_id}`);
+  if (state === "expired") print(context, "It was deleted at the end of its period. The key still answers retries.");
   printRows(context, entries, "No audit entries.");
   if (more) print(context, "There are more entries: see --limit.");
   if (entries.some(({ events }) => events > 1)) {

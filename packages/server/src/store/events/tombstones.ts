@@ -1,6 +1,7 @@
 import { type Pseudonymizer, uuidBytes } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { BEFORE_ALL, type FullKey } from "./event-row.ts";
+import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 export interface KeyName {
@@ -30,6 +31,19 @@ export async function insertTombstones(
     rows.map(({ account, key, event_id }) => pseudonymizer.mask(account, key, uuidBytes(event_id))),
     rows.map(({ request_mac }) => request_mac),
   ]);
+}
+
+const FIND_TOMBSTONE = sql(`select ${instant("made_at")} from tombstone where name_mac = $1`, ["bytea"], {
+  made_at: "text",
+});
+
+/** @returns when the replay window of a tombstone began, in RFC 3339; `undefined` if the key has no tombstone. */
+export async function findTombstone(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  { account, key }: KeyName,
+): Promise<string | undefined> {
+  return (await query(executor, FIND_TOMBSTONE, [pseudonymizer.tombstoneNameOf(account, key)])).rows[0]?.made_at;
 }
 
 const RENEW_TOMBSTONES = sql("select renew_tombstones($1::bytea[])", ["bytea[]"]);

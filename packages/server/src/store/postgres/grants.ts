@@ -169,7 +169,7 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
       drs_admin: [columns("select", "account, purpose, received_at, event_id, action_id, key_id")],
     },
     idempotency_key: { drs_service: APPEND, drs_ingest: APPEND, drs_admin: READ },
-    tombstone: { drs_service: APPEND, drs_ingest: READ },
+    tombstone: { drs_service: APPEND, drs_ingest: READ, drs_admin: [columns("select", "name_mac, made_at")] },
   },
   "store/postgres": {
     demo: toAllRoles(...READ),

@@ -39,5 +39,9 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
     erased: "kept: it proves why data was kept",
     exported: "not exported: a hold is not data of the account",
   },
+  recent_rejection: {
+    erased: "deleted when the erasure begins; after a day in any case",
+    exported: "rejections.ndjson",
+  },
   session_token: { erased: "deleted when the erasure begins", exported: "tokens.ndjson" },
 };

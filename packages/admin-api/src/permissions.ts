@@ -54,6 +54,10 @@ export const PERMISSIONS = {
     meaning: "read counters of outcomes, rejections and drift",
     roles: { operator: "full", analyst: "full", investigator: "full", auditor: "full" },
   },
+  "rejections.read": {
+    meaning: "list the latest rejected requests, with their accounts",
+    roles: { operator: "pseudonyms", analyst: "full", investigator: "full" },
+  },
   "events.list": {
     meaning: "list and search promoted attributes",
     roles: { operator: "pseudonyms", analyst: "full", investigator: "full", privacy: "full" },

@@ -147,6 +147,11 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
     path: "/rejections",
     query: ["from", "to", "problem", "sdk_version", "limit", "after"],
   },
+  listRecentRejections: {
+    method: "GET",
+    path: "/rejections/recent",
+    query: ["account", "problem", "sdk_version", "limit", "after"],
+  },
   readTimeline: { method: "GET", path: "/timeline", query: ["account", "idempotency_key", "limit"] },
   listHolds: { method: "GET", path: "/holds" },
   addHold: { method: "POST", path: "/holds", hasBody: true, hasProgress: true },

@@ -162,6 +162,54 @@ export const COUNTER_ROUTES = {
       next,
     }),
   },
+  listRecentRejections: {
+    method: "GET",
+    path: "/rejections/recent",
+    tag: TAG,
+    summary: "Rejected requests of the last day, newest first",
+    description:
+      "The last 20 of each account, of a source address without an account 20 a day for each server process, and 10,000 " +
+      "in all. A crash of the database empties the list; the counts have every rejection. Audited once per session or " +
+      "token, filter and ten minutes of a server.",
+    permission: "rejections.read",
+    operation: "rejection.recent",
+    access: "audited-read",
+    query: object({
+      account: Type.Optional(account),
+      problem: Type.Optional(nonEmptyText(64, "Code of the problem.")),
+      sdk_version: Type.Optional(sdkVersion),
+      limit,
+      after: Type.Optional(nonEmptyText(32, "`next` of the page before, which had the same filter.")),
+    }),
+    answer: object({
+      rejections: Type.Array(
+        shape("RecentRejection", {
+          rejection_id: Type.Integer({
+            description: "A later one has a greater number, until a crash of the database.",
+          }),
+          at: shownText("When it was answered, to a second or two; RFC 3339, in UTC."),
+          status: nullable(Type.Integer({ description: "Null: a problem of another release." })),
+          problem: shownText(),
+          cause: nullable(shownText("A cause that clients do not learn, as in the counts.")),
+          rules: Type.Array(
+            shape("BrokenRule", {
+              violation: nullable(shownText("Null: the problem has no violations.")),
+              place: nullable(shownText("Where in the request, without names that a client chose. Null: as a whole.")),
+            }),
+            { description: "The first five that it broke." },
+          ),
+          more: Type.Boolean({ description: "Whether it broke more than five." }),
+          sdk_version: nullable(shownText("`other`: not of a usual form. Null: not known.")),
+          account: nullable(
+            shownText(
+              "Null: rejected before the authentication, or the account is erased. A pseudonym for the role operator.",
+            ),
+          ),
+        }),
+      ),
+      next,
+    }),
+  },
   readTimeline: {
     method: "GET",
     path: "/timeline",

@@ -71,6 +71,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     "purpose.list": "listed purposes",
     "receipt.get": "read a receipt",
     "rejection.list": "read counters of rejections",
+    "rejection.recent": "listed the latest rejected requests",
     "request.add": "recorded a data request",
     "request.close": "closed a data request",
     "request.extend": "extended a data request",

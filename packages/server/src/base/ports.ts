@@ -298,6 +298,22 @@ export interface RejectionLog {
   count(rejection: Rejection, sdkVersion: string | undefined, cause?: RejectionCause): void;
 }
 
+/** A rejected request, as the stages know it. The log keeps no value of it. */
+export interface RejectedRequestDetail {
+  readonly rejection: Rejection;
+  readonly cause: RejectionCause | undefined;
+  /** The SDK version in the request; absent if the request was not read. */
+  readonly sdkVersion: string | undefined;
+  /** Absent before authentication, and if the account or the event is erased. */
+  readonly account: string | undefined;
+  readonly peer: string;
+}
+
+/** The latest rejected requests, for a day. Never blocks, never throws. */
+export interface RecentRejectionLog {
+  add(rejected: RejectedRequestDetail): void;
+}
+
 /** What a host learns of a rejected request: no value that a client sent. */
 export interface RejectedEvent {
   readonly status: number;

@@ -18,10 +18,12 @@ test.each([
   const reported: unknown[] = [];
   const audited: unknown[] = [];
   const counted: unknown[] = [];
-  const ports: Pick<IngestPorts, "sessions" | "audit" | "rejections" | "meter" | "onError"> = {
+  const listed: unknown[] = [];
+  const ports: Pick<IngestPorts, "sessions" | "audit" | "rejections" | "recentRejections" | "meter" | "onError"> = {
     sessions: { verify: () => Promise.reject(thrown) },
     audit: { record: ({ outcome }) => void audited.push(outcome) },
     rejections: { count: (rejection, sdkVersion) => void counted.push([rejection.code, sdkVersion]) },
+    recentRejections: { add: ({ rejection: { code: problem } }) => void listed.push(problem) },
     meter: { answered: () => {}, warned: () => {}, scanned: () => {} },
     onError: (...error) => void reported.push(error),
   };
@@ -31,4 +33,5 @@ test.each([
   expect(JSON.parse(answer.body)).toMatchObject({ type: `urn:problem:device-risk-signals:${code}`, status });
   expect(answer.body).not.toContain("SECRET");
   expect([reported, audited, counted]).toEqual([[[thrown, "ingest request"]], [code], [[code, undefined]]]);
+  expect(listed).toEqual([code]);
 });

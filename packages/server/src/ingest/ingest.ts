@@ -16,6 +16,7 @@ import {
   type Purposes,
   type EventWarning,
   type OnRejected,
+  type RecentRejectionLog,
   type RejectionLog,
   type Sealer,
   type SessionVerifier,
@@ -59,6 +60,7 @@ export interface IngestPorts {
   readonly drift: DriftLog;
   readonly outcomes: OutcomeLog;
   readonly rejections: RejectionLog;
+  readonly recentRejections: RecentRejectionLog;
   readonly meter: Meter;
   readonly clock: Clock;
   readonly admission: Admission;
@@ -93,8 +95,10 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
       const ofCause = cause === undefined ? {} : { cause };
       const audited = auditedRejection(rejection.code, request, progress);
       ports.audit.record({ operation: "event.create", ...audited, ...ofCause });
-      ports.rejections.count(rejection, progress.sdkVersion, cause);
-      const { account } = progress;
+      const { sdkVersion, account } = progress;
+      ports.rejections.count(rejection, sdkVersion, cause);
+      const kept = { account: audited.account, peer: request.peer };
+      ports.recentRejections.add({ rejection, cause, sdkVersion, ...kept });
       ports.onRejected?.({
         status: answer.status,
         code: rejection.code,

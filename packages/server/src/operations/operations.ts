@@ -43,7 +43,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
     ...(await import("./describe-feature.ts")),
   }),
   Exports: async () => ({ ...(await import("./exports.ts")), ...(await import("./export-events.ts")) }),
-  Counters: () => import("./counters.ts"),
+  Counters: async () => ({ ...(await import("./counters.ts")), ...(await import("./recent-rejections.ts")) }),
   Holds: () => import("./holds.ts"),
   Restrictions: () => import("./restrictions.ts"),
   Receipts: () => import("./receipts.ts"),

@@ -3,6 +3,7 @@ import { MAX_TAIL } from "@device-risk-signals/admin-api";
 import { agentOf } from "../access/identity/caller.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { findEvents } from "../store/events/find-events.ts";
+import { auditOnce } from "./audit-once.ts";
 import { filterOf, NAMING_FILTERS, SEARCH_MS, shown, type ShownPorts } from "./event-lists.ts";
 import type { Operation } from "./operation.ts";
 import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
@@ -12,23 +13,6 @@ import { seesRestricted } from "./reveal.ts";
 
 const DAY_MS = 86_400_000;
 const DEFAULT_MS = 600_000;
-const AUDITED_FOR_MS = 600_000;
-/** More people with more filters are audited more often. */
-const MAX_REMEMBERED = 1_000;
-
-/** When a person's tail with a filter was audited last, by the pool of the server. */
-const audited = new WeakMap<object, Map<string, number>>();
-
-/** Calls `write` unless it was called for the same tail in the last ten minutes, and remembers it when it succeeded. */
-async function auditOnce(server: object, key: string, now: number, write: () => Promise<void>): Promise<void> {
-  const times = audited.get(server) ?? new Map<string, number>();
-  audited.set(server, times);
-  if (now - (times.get(key) ?? -AUDITED_FOR_MS) < AUDITED_FOR_MS) return;
-  await write();
-  if (times.size >= MAX_REMEMBERED) times.clear();
-  times.set(key, now);
-}
-
 type TailPorts = "clock" | "keys.audit" | "monotonic" | ReplayedPorts | ShownPorts;
 
 export const tailEvents: Operation<"tailEvents", TailPorts> = async ({ ports, caller, scope, input }) => {
@@ -52,7 +36,7 @@ export const tailEvents: Operation<"tailEvents", TailPorts> = async ({ ports, ca
   const more = found.events.length > events.length || found.searchedUntil !== undefined;
   const answer = { events: await shown(ports, events, scope), more };
   // guard(drop): a tail is audited before it is answered
-  await auditOnce(ports.pool, JSON.stringify([caller.actor, filter]), ports.monotonic.now(), async () => {
+  await auditOnce(ports.pool, JSON.stringify([caller.actor, "event.tail", filter]), ports.monotonic, async () => {
     const named = { ...(filter.account !== undefined && { account: filter.account }), detail: { filter } };
     const entry = { ...agentOf(caller), operation: "event.tail", outcome: "done", ...named };
     await writeAudit(ports.pool, (await ports.keys()).audit, entry);

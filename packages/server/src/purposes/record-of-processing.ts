@@ -35,6 +35,15 @@ ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), un
 | Form | source address and reason are sealed; source addresses of requests without a valid credential are in the clear |
 | Kept | with the entry, until \`drs audit prune\` deletes it by \`DRS_AUDIT_RETENTION\`; the sealed parts of an entry about an account at most \`DRS_AUDIT_REASON_RETENTION\` after the account's erasure, unless a review is open |
 
+## Rejected requests
+
+| | |
+| --- | --- |
+| Purpose | find out why requests of the app are rejected (article 6 (1) (f)) |
+| Data subjects | people who use the operator's mobile app |
+| Data | account (none before authentication), time, problem, places by names of the contract, SDK version; nothing that the request holds |
+| Kept | a day, the last 20 of an account; deleted when the account is erased |
+
 ## People who sign in
 
 | | |

@@ -21,6 +21,7 @@ import { openSessions } from "../ingest/sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedOutcomeLog } from "../ingest/counters/outcomes.ts";
 import { BufferedRejectionLog } from "../ingest/counters/rejections.ts";
+import { BufferedRecentRejections } from "../ingest/recent-rejections/recent-rejections.ts";
 import { BufferedDriftLog } from "../ingest/drift/drift.ts";
 import { PostgresEventStore } from "../store/events/event-store.ts";
 import { PARTITIONS_AHEAD, PREPARE_EVERY_MS } from "../store/events/partitions.ts";
@@ -126,6 +127,13 @@ export async function assembleEndpoint(system: ServedParts, ports: EndpointPorts
   opened.add("outcome counts", () => outcomes.close());
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
+  const recentRejections = new BufferedRecentRejections({
+    executor: pool,
+    monotonic: MONOTONIC_CLOCK,
+    keyEpoch: () => system.accountKeys.keyEpoch,
+    onError,
+  });
+  opened.add("recent rejections", () => recentRejections.close());
   // The audit is opened after the counts, so that it is written and closed before them, because it matters more.
   const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
@@ -142,6 +150,7 @@ export async function assembleEndpoint(system: ServedParts, ports: EndpointPorts
       drift,
       outcomes,
       rejections,
+      recentRejections,
       meter: metrics,
       clock,
       admission,

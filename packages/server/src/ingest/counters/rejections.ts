@@ -1,8 +1,8 @@
-import { type ErrorItem, type Rejection, VIOLATIONS } from "@device-risk-signals/contract";
-import { placeOf } from "@device-risk-signals/contract/catalog/place";
+import type { Rejection } from "@device-risk-signals/contract";
 import type { Clock, OnError, RejectionCause, RejectionLog } from "../../base/ports.ts";
 import type { Executor } from "../../store/postgres/executor.ts";
 import { query, sql } from "../../store/postgres/statement.ts";
+import { rulesOf } from "./broken-rules.ts";
 import { CountWriter } from "./count-writer.ts";
 import { countedVersion, OTHER_TEXT } from "./counted-text.ts";
 import { hourOf, hoursOf } from "./hours.ts";
@@ -80,17 +80,16 @@ export class BufferedRejectionLog implements RejectionLog {
     });
   }
 
-  count({ code, errors }: Rejection, sdkVersion: string | undefined, cause: RejectionCause | "" = ""): void {
+  count(rejection: Rejection, sdkVersion: string | undefined, cause: RejectionCause | "" = ""): void {
     const about = {
       hour: hourOf(this.#clock.now()),
-      problem: code,
+      problem: rejection.code,
       sdkVersion: sdkVersion === undefined ? "" : countedVersion(sdkVersion),
       occurrences: 1,
     };
-    const counts = errors.map((error) => {
-      return { ...about, violation: violationOf(error) || cause, place: placeOf(error.pointer) };
-    });
-    for (const count of new Map(counts.map((count) => [nameOf(count), count])).values()) this.#add(count);
+    for (const { violation, place } of rulesOf(rejection)) {
+      this.#add({ ...about, violation: violation || cause, place });
+    }
   }
 
   flush(): Promise<void> {
@@ -123,8 +122,3 @@ export class BufferedRejectionLog implements RejectionLog {
     await query(this.#executor, WRITE_REJECTIONS, [JSON.stringify(rows), hoursOf(rows)]);
   }
 }
-
-/**
- * The entry of a problem with a single place has the code of the problem itself, which is not counted as a violation.
- */
-const violationOf = ({ code }: ErrorItem): string => (Object.hasOwn(VIOLATIONS, code) ? code : "");

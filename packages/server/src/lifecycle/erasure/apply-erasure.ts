@@ -1,4 +1,5 @@
 import { deleteActions } from "../../ingest/actions/action-table.ts";
+import { deleteRecentRejections } from "../../ingest/recent-rejections/recent-rejection-table.ts";
 import { endAuditSecrets } from "../../audit/audit-secrets.ts";
 import { deleteCases } from "../../access/cases/case-table.ts";
 import { deleteAccountId, markKeysErased, refuseAccount } from "../../store/accounts/accounts.ts";
@@ -63,7 +64,7 @@ export async function applyErasure(
   }
 }
 
-/** Deletes the account's id, tokens, actions and cases. `applyErasure` marks the account's keys, which the entry names. */
+/** Deletes the account's id, tokens, actions, cases and recent rejections. `applyErasure` marks the account's keys, which the entry names. */
 async function eraseAccount(executor: OwnerTransaction, sequence: number, accountId: string): Promise<void> {
   const account = await deleteAccountId(executor, accountId);
   if (account === undefined) return;
@@ -71,6 +72,7 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   const actions = await deleteActions(executor, account);
   // guard(drop): the cases of an erased account are deleted
   await deleteCases(executor, account);
+  await deleteRecentRejections(executor, account);
   await addToErasure(executor, sequence, { tokens, actions });
 }
 

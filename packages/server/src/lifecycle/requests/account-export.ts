@@ -48,7 +48,7 @@ interface Exported {
 
 /**
  * Yields what is stored about an account: the purposes of the policy, periods of other records, exact events, their attributes and features, the exports that have
- * rows of the account, idempotency keys, actions, tokens (never their hashes), requests, restrictions, and in which role somebody
+ * rows of the account, idempotency keys, actions, tokens (never their hashes), rejected requests of the last day, data requests, restrictions, and in which role somebody
  * read or changed what, when and why. Legal holds are not disclosed. The manifest comes last: without it, an export is
  * incomplete.
  */
@@ -73,6 +73,7 @@ export async function* exportAccount(
     "idempotency-keys.ndjson": rows({ ...READ_IDEMPOTENCY_KEYS, values: [account] }),
     "actions.ndjson": rows({ ...READ_ACTIONS, values: [account] }),
     "tokens.ndjson": rows({ ...READ_TOKENS, values: [account] }),
+    "rejections.ndjson": rows({ ...READ_REJECTIONS, values: [account] }),
     "accesses.ndjson": plainRows(auditedAccesses(transaction, secrets, { name: account, subject })),
   };
   const files: AccountExport["files"] = [];
@@ -221,6 +222,12 @@ const READ_TOKENS = sql(
   from session_token where account = $1 order by session_token.issued_at, token_id`,
   ["text"],
   { token_id: "uuid", issued_at: "text", expires_at: "text", revoked_at: "text?" },
+);
+const READ_REJECTIONS = sql(
+  `select ${instant("r.at", "at")}, problem, cause, sdk_version, violations, places from recent_rejection r
+  where account = $1 order by r.rejection_id`,
+  ["text"],
+  { at: "text", problem: "text", cause: "text?", sdk_version: "text?", violations: "text[]", places: "text[]" },
 );
 
 const READ_REQUESTS = sql(

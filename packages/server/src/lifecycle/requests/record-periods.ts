@@ -1,5 +1,7 @@
 /** How long records about an account are kept, other than events and values: those have the periods of purposes. */
 
+import { REJECTIONS_KEPT_MS } from "../../ingest/recent-rejections/recent-rejection-table.ts";
+
 export interface RecordPeriods {
   /** Milliseconds for which an idempotency key is kept after its event is deleted. */
   readonly replayWindowMs: number;
@@ -23,6 +25,7 @@ export const recordPeriods = ({
   { record: "idempotency-keys.ndjson", period: durationOf(replayWindowMs) },
   { record: "actions.ndjson", period: null },
   { record: "tokens.ndjson", period: null },
+  { record: "rejections.ndjson", period: durationOf(REJECTIONS_KEPT_MS) },
   { record: "exports.ndjson", period: null },
   { record: "requests.ndjson", period: null },
   { record: "restrictions.ndjson", period: null },

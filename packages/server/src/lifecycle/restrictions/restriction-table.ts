@@ -87,6 +87,21 @@ export async function applyRestrictions(
 const subjectOf = (account: string, purpose: number | undefined): EventSubject =>
   purpose === undefined ? { kind: "account", account } : { kind: "purpose", account, purpose };
 
+const FIND_RESTRICTED = sql(
+  `select distinct account_mac from restriction r where account_mac = any ($1::bytea[]) and ${ACTIVE}`,
+  ["bytea[]"],
+  { account_mac: "bytea" },
+);
+
+/**
+ * Finds the accounts, by their keyed MACs, of which a restriction is active, for all purposes or one.
+ * @returns their MACs in hexadecimal.
+ */
+export async function findRestricted(executor: Executor, macs: readonly Buffer[]): Promise<ReadonlySet<string>> {
+  const { rows } = await query(executor, FIND_RESTRICTED, [macs]);
+  return new Set(rows.map(({ account_mac }) => account_mac.toString("hex")));
+}
+
 /** Runs `work`. @returns the increase in the number of the subject's events that may be analysed. */
 async function runAndCountNewlyVisible(
   executor: OwnerTransaction,

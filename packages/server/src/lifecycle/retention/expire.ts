@@ -4,6 +4,7 @@ import type { OperatorError } from "../../base/errors/operator-error.ts";
 import { excludeIngestion } from "../../store/events/exclude-ingestion.ts";
 import { destroyAuditSecrets } from "../../audit/audit-secrets.ts";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
+import { REJECTIONS_KEPT_MS } from "../../ingest/recent-rejections/recent-rejection-table.ts";
 import { destroyForReceipt, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../store/events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition, hasCopies } from "../holds/copy-held-events.ts";
@@ -86,7 +87,7 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
     ...DELETIONS.map(({ name, call, period }) => ({
       name,
-      run: () => deleteAfter(connection, call, options[period], options.signal),
+      run: () => deleteAfter(connection, call, period(options), options.signal),
     })),
     { name: "delete expired sessions", run: () => deleteSessions(connection, options) },
     { name: "destroy audit secrets of erased accounts", run: () => destroyReasons(connection, options) },
@@ -142,14 +143,28 @@ const DELETE_IDEMPOTENCY_KEYS = sql(
 const deletion = (name: string) => sql(`select ${name}($1, $2) as done`, ["interval", "int4"], { done: "int8" });
 /** Rows that are deleted when a period is over. */
 const DELETIONS = [
-  { name: "delete expired counts", call: deletion("delete_expired_counts"), period: "countRetention" },
-  { name: "delete ended cases", call: deletion("delete_ended_cases"), period: "auditReasonRetention" },
+  {
+    name: "delete expired counts",
+    call: deletion("delete_expired_counts"),
+    period: ({ countRetention }) => countRetention,
+  },
+  { name: "delete old rejections", call: deletion("delete_old_rejections"), period: () => REJECTIONS_KEPT_MS },
+  {
+    name: "delete ended cases",
+    call: deletion("delete_ended_cases"),
+    period: ({ auditReasonRetention }) => auditReasonRetention,
+  },
   {
     name: "delete unused identities",
     call: deletion("delete_unused_identities"),
-    period: "auditReasonRetention",
+    period: ({ auditReasonRetention }) => auditReasonRetention,
   },
-] as const;
+] as const satisfies readonly {
+  readonly name: string;
+  readonly call: ReturnType<typeof deletion>;
+  /** In milliseconds. */
+  readonly period: (options: ExpiryOptions) => number;
+}[];
 const DELETE_EXPIRED_TOMBSTONES = deletion("delete_expired_tombstones");
 const DELETE_EXPIRED_SESSIONS = sql("select delete_expired_sessions($1) as done", ["int4"], { done: "int8" });
 

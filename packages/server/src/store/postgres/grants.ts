@@ -103,6 +103,9 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
     probe_outcome: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
     rejection: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
   },
+  "ingest/recent-rejections": {
+    recent_rejection: toRoles(READ, "drs_service", "drs_admin"),
+  },
   "ingest/drift": {
     drift: {
       ...toRoles([...APPEND, "delete", columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
@@ -217,6 +220,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   delete_expired_tombstones: SERVICE_ONLY,
   delete_idempotency_keys: SERVICE_ONLY,
   delete_incomplete_features: SERVICE_ONLY,
+  delete_old_rejections: SERVICE_ONLY,
   delete_released_copies: SERVICE_ONLY,
   delete_unused_identities: SERVICE_ONLY,
   drop_expired_feature_partition: SERVICE_ONLY,
@@ -244,6 +248,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   record_destroyed_secret: SERVICE_ONLY,
   record_ended_hold: SERVICE_ONLY,
   record_final_receipt: SERVICE_ONLY,
+  record_recent_rejections: INGEST,
   record_secret_to_destroy: SERVICE_ONLY,
   refuse_change: [],
   renew_tombstones: SERVICE_ONLY,

@@ -24,6 +24,7 @@ test("SQL functions take the locks that the list names", () => {
     lock_holds: "holds",
     lock_journal: "journal",
     read_payload_to_compare: "comparedPayloads",
+    record_recent_rejections: "recentRejections",
   });
 });
 

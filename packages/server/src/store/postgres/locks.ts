@@ -64,6 +64,8 @@ export const LOCKS = {
    * the account's keyed MAC.
    */
   auditSecrets: 7_236_542,
+  /** One server at a time writes rejected requests, and removes those beyond the limits. */
+  recentRejections: 7_236_553,
   /** One transaction at a time inserts a row with an id of a series, whose hash is the second number. */
   numberedIds: 7_236_543,
 } as const;

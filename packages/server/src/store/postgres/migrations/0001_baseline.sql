@@ -412,6 +412,28 @@ create table rejection (
   primary key (hour, problem, violation, place, sdk_version)
 );
 
+-- The latest rejected requests: codes, names of the contract, and the account. The WAL and physical backups have no row
+-- of it, and a crash empties it.
+create unlogged table recent_rejection (
+  rejection_id bigint generated always as identity primary key,
+  at timestamptz not null,
+  -- Null before the authentication.
+  account text check (char_length(account) between 1 and 256),
+  problem text not null check (problem ~ '^[a-z0-9-]{1,64}$'),
+  -- Why, where the client does not learn it.
+  cause text check (cause ~ '^[a-z-]{1,64}$'),
+  sdk_version text check (sdk_version ~ '^[a-z0-9.-]{1,64}$'),
+  -- The first rules that the request broke. An empty text: no violation, or the whole request.
+  violations text[] not null check (array_to_string(violations, ' ') ~ '^[a-z0-9 -]*$'
+    and char_length(array_to_string(violations, ' ')) <= 500),
+  places text[] not null check (array_to_string(places, ' ') ~ '^(/([a-zA-Z][a-zA-Z0-9_]*|[*])| )*$'
+    and char_length(array_to_string(places, ' ')) <= 2000),
+  -- Whether it broke more rules than these.
+  more boolean not null,
+  check (cardinality(violations) = cardinality(places) and cardinality(places) <= 5)
+);
+create index recent_rejection_account on recent_rejection (account, rejection_id);
+
 -- What the database has applied of the erasure journal: erasures, and orders about holds and restrictions.
 create table journal_entry (
   sequence bigint primary key check (sequence > 0),

@@ -1,0 +1,16 @@
+-- Deletes at most `in_limit` rejected requests of longer ago than `in_retention`.
+create or replace function delete_old_rejections(in_retention interval, in_limit integer) returns bigint
+language plpgsql security definer
+set search_path = drs, pg_temp set timezone = 'UTC' as $$
+declare
+  deleted bigint;
+begin
+  delete from recent_rejection where rejection_id = any (array(
+    select rejection_id from recent_rejection
+    -- guard(true): rejected requests are kept for a day
+    where at < transaction_time() - in_retention
+    order by rejection_id limit in_limit));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;

@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { authorized, send, transport } from "../../../e2e/support/client.ts";
 import { issueCredentials } from "../../../e2e/support/server.ts";
 import { hasChromium, useConsole } from "./scene.ts";
-import { expectScreen, refuse } from "./screen.ts";
 
 const scene = useConsole();
 const MAX_CLICKS = 3;
@@ -117,26 +116,7 @@ describe.skipIf(!hasChromium)("the timeline of a key (skipped without /usr/bin/c
     await privacy.goto(`${scene.url}${keyOf("erased")}`);
     await privacy.getByText("The event was erased").waitFor();
     expect(await privacy.locator("main").innerText()).toMatch(/Since \d{4}-\d\d-\d\d/);
-    await expectScreen(privacy);
     expect(scene.takeMessages().filter((message) => !message.includes("404"))).toEqual([]);
-  });
-
-  test("is accessible and as wide as the window in each of its states", async () => {
-    const page = await scene.signIn("ana", ["analyst"]);
-    await page.goto(`${scene.url}${keyOf(ACCOUNT)}`);
-    await expectTimeline(page);
-    await expectScreen(page);
-    await page.goto(`${scene.url}/events/key`);
-    await page.getByText("A key belongs to the account").waitFor();
-    await expectScreen(page);
-    await page.goto(`${scene.url}${keyOf("a".repeat(200), "k".repeat(128))}`);
-    await page.getByText("No event of this account holds this key").waitFor();
-    await expectScreen(page);
-    await refuse(page, "**/admin/v1/timeline?*");
-    await page.goto(`${scene.url}${keyOf(ACCOUNT)}`);
-    await page.getByRole("alert").waitFor();
-    await expectScreen(page);
-    scene.takeMessages();
   });
 
   test("names the roles that may read it", async () => {

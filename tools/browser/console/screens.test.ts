@@ -123,6 +123,42 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
     await go("/rejections");
     await page.getByText("Nothing was rejected").waitFor();
   },
+  "the latest rejected requests": async () => {
+    await go("/rejections/latest");
+    await page.locator("summary").first().click();
+  },
+  "no latest rejected requests": async () => {
+    await go("/rejections/latest?account=nobody");
+    await page.getByText("No kept request has these filters").waitFor();
+  },
+  "the latest rejected requests while they load": async () => {
+    await answerLate(page, "**/rejections/recent?*");
+    await go("/rejections/latest");
+    await page.locator(".skeleton").waitFor();
+  },
+  "the latest rejected requests after a failure": async () => {
+    await refuse(page, "**/rejections/recent?*");
+    await go("/rejections/latest");
+    await page.getByRole("alert").waitFor();
+  },
+  "the timeline of a key": async () => {
+    await go(`/events/${other}`);
+    await page.locator('.facts a[href*="/events/key"]').click();
+    await page.getByRole("heading", { name: "Entries of the audit log" }).waitFor();
+  },
+  "the question for a key": async () => {
+    await go("/events/key");
+    await page.getByText("A key belongs to the account").waitFor();
+  },
+  "the timeline of a long key that no event holds": async () => {
+    await go(`/events/key?account=${"a".repeat(200)}&key=${"k".repeat(128)}`);
+    await page.getByText("No event of this account holds this key").waitFor();
+  },
+  "the timeline of a key after a failure": async () => {
+    await refuse(page, "**/admin/v1/timeline?*");
+    await go("/events/key?account=a&key=k");
+    await page.getByRole("alert").waitFor();
+  },
   "the health of probes, with a chosen cell": async () => {
     await go("/probes?by=day");
     await page.locator(".matrix-cell").first().click();

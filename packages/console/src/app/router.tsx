@@ -7,6 +7,7 @@ import { SignInPage } from "../sign-in/sign-in-page.tsx";
 import { featureSearchOf } from "../features/feature-search.ts";
 import { keySearchOf } from "../keys/key-search.ts";
 import { liveSearchOf } from "../live/live-search.ts";
+import { latestSearchOf } from "../rejections/latest-search.ts";
 import { OverviewPage } from "../overview/overview-page.tsx";
 import { probesSearchOf } from "../probes/probes-search.ts";
 import { daysOf } from "../ui/days.tsx";
@@ -67,6 +68,13 @@ const rejections = createRoute({
   path: "/rejections",
   component: lazyRouteComponent(() => import("../rejections/rejections-page.tsx"), "RejectionsPage"),
   validateSearch: daysOf,
+});
+
+const latestRejections = createRoute({
+  getParentRoute: () => shell,
+  path: "/rejections/latest",
+  component: lazyRouteComponent(() => import("../rejections/latest-page.tsx"), "LatestPage"),
+  validateSearch: latestSearchOf,
 });
 
 const probes = createRoute({
@@ -220,6 +228,7 @@ export const router = createRouter({
       compareRoute,
       live,
       rejections,
+      latestRejections,
       probes,
       drift,
       features,

@@ -61,9 +61,12 @@ function NoKey({ account }: { readonly account: string }) {
         {!canSeeErasures && <li>The event was erased. The roles privacy and auditor see that, and since when.</li>}
         <li>The account is another one, or is written differently.</li>
       </ul>
-      <p>
+      <p className="key-links">
         <Link to="/events" search={{ account }}>
           Events of this account
+        </Link>
+        <Link to="/rejections/latest" search={{ account }}>
+          Its latest rejected requests
         </Link>
       </p>
     </div>

@@ -56,7 +56,7 @@ export function KeyTimeline({ account, timeline, again }: KeyTimelineProps) {
         </button>
       </div>
       <Entries entries={entries} />
-      <Notes timeline={timeline} />
+      <Notes account={account} timeline={timeline} />
     </>
   );
 }
@@ -132,7 +132,7 @@ const Entries = ({ entries }: { readonly entries: readonly Entry[] }) => (
 );
 
 /** How exact the numbers are. */
-const Notes = ({ timeline: { entries, more, unnamed } }: { readonly timeline: Timeline }) => (
+const Notes = ({ account, timeline: { entries, more, unnamed } }: Omit<KeyTimelineProps, "again">) => (
   <div className="list-foot quiet">
     {more && <p>There are more entries than these {entries.length.toLocaleString("en")}.</p>}
     {entries.some(({ events }) => events > 1) && (
@@ -146,6 +146,11 @@ const Notes = ({ timeline: { entries, more, unnamed } }: { readonly timeline: Ti
         name them all. Some may be of this key.
       </p>
     )}
-    <p>A request that was refused for another reason leaves its key unused, and is not in this list.</p>
+    <p>
+      A request that was refused for another reason leaves its key unused, and is not in this list.{" "}
+      <Link to="/rejections/latest" search={{ account }}>
+        The latest of this account
+      </Link>
+    </p>
   </div>
 );

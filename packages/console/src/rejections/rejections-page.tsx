@@ -1,26 +1,16 @@
 import type { Answer } from "@device-risk-signals/admin-api";
-import { PROBLEMS, VIOLATIONS } from "@device-risk-signals/contract/errors";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { DaysPicker, startOf } from "../ui/days.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
-import { Marked } from "../ui/marked.tsx";
-import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
+import { RejectionTabs } from "./rejection-tabs.tsx";
+import { Fact, RejectionFacts, titleOf } from "./rejection-facts.tsx";
 
 type Rejection = Answer<"summarizeRejections">["rejections"][number];
-
-/** Causes of a rejection that the client does not learn. */
-const CAUSES: Readonly<Record<string, string>> = {
-  unknown: "The action is unknown.",
-  expired: "The action has expired or was revoked.",
-  "other-account": "The action belongs to another account.",
-  "other-type": "The action has another type.",
-  "too-long": "The Authorization header is longer than the limit.",
-};
 
 export function RejectionsPage() {
   const { days = 7 } = useSearch({ from: "/shell/rejections" });
@@ -29,12 +19,9 @@ export function RejectionsPage() {
   const { data, error, refetch } = useRead("summarizeRejections", { from: startOf(days) }, scope !== undefined);
   return (
     <>
-      <PageHead
-        title="Rejected requests"
-        what="What the endpoint refused, by rule, place and SDK version. It keeps no value of a refused request."
-      >
+      <RejectionTabs what="What the endpoint refused, by rule, place and SDK version. It keeps no value of a refused request.">
         <DaysPicker days={days} choose={(chosen) => void navigate({ search: { days: chosen }, replace: true })} />
-      </PageHead>
+      </RejectionTabs>
       {scope === undefined && <Forbidden permission="counters.read" what="The list of rejections" />}
       {error && <Failure error={error} what="The rejections could not be read" again={() => void refetch()} />}
       {scope !== undefined && !error && !data && <Skeleton lines={6} />}
@@ -69,69 +56,27 @@ function Rejections({ rejections }: { readonly rejections: readonly Rejection[] 
             <details name="rejection">
               <summary>
                 <span className="numbers rejection-count">{one.occurrences.toLocaleString()}</span>
-                <span>{titleOf(one)}</span>
+                <span>
+                  {titleOf(one.problem)}
+                  {one.violation !== null && `: ${one.violation}`}
+                </span>
                 <span className="quiet mono">{one.place === null ? "" : <Foreign text={one.place} />}</span>
                 <span className="quiet">{one.sdk_version === null ? "" : <>SDK {one.sdk_version}</>}</span>
               </summary>
-              <Rule rejection={one} />
+              <RejectionFacts problem={one.problem} cause={one.violation} rules={[one]}>
+                <Fact name="Hours in which it occurred">
+                  <Time at={one.first_hour} isShort /> to <Time at={one.last_hour} isShort /> UTC
+                </Fact>
+                <Fact name="Each request">
+                  <Link to="/rejections/latest" search={{ problem: one.problem }}>
+                    The latest with this problem
+                  </Link>
+                </Fact>
+              </RejectionFacts>
             </details>
           </li>
         ))}
       </ul>
     </>
-  );
-}
-
-const problemOf = (code: string) =>
-  Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS] : undefined;
-
-const violationOf = (code: string | null): string | undefined =>
-  code !== null && Object.hasOwn(VIOLATIONS, code) ? VIOLATIONS[code as keyof typeof VIOLATIONS] : undefined;
-
-const titleOf = ({ problem, violation }: Rejection): string => {
-  const { status, title } = problemOf(problem) ?? { status: "", title: problem };
-  return `${status} ${title}${violation === null ? "" : `: ${violation}`}`;
-};
-
-function Rule({ rejection }: { readonly rejection: Rejection }) {
-  const { problem, violation, place, first_hour: first, last_hour: last } = rejection;
-  const cause = violation === null ? undefined : CAUSES[violation];
-  return (
-    <dl className="facts">
-      <div>
-        <dt>What the contract says</dt>
-        <dd>
-          <Marked text={problemOf(problem)?.when ?? "This release of the pages does not know the problem."} />
-        </dd>
-      </div>
-      {violationOf(violation) !== undefined && (
-        <div>
-          <dt>The rule that was broken</dt>
-          <dd>
-            <Marked text={violationOf(violation) ?? ""} />
-          </dd>
-        </div>
-      )}
-      {cause !== undefined && (
-        <div>
-          <dt>The cause, which the client does not learn</dt>
-          <dd>{cause}</dd>
-        </div>
-      )}
-      <div>
-        <dt>Place in the request</dt>
-        <dd>{place === null ? "the whole request" : <Foreign text={place} isCode />}</dd>
-      </div>
-      <div>
-        <dt>Hours in which it occurred</dt>
-        <dd>
-          <Time at={first} isShort /> to <Time at={last} isShort /> UTC
-        </dd>
-      </div>
-      <div>
-        <dt>What the client got</dt>
-        <dd className="mono">urn:problem:device-risk-signals:{problem}</dd>
-      </div>
-    </dl>
   );
 }

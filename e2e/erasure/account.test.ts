@@ -46,6 +46,8 @@ describe("the erasure of an account", () => {
     const [who, other] = [await party(), await party()];
     const mine = [await store(who), await store(who), await store(who)];
     const theirs = await store(other);
+    expect((await post({ headers: authorized(who), body: "{}" })).status).toBe(400);
+    await until(async () => (await tablesWith(who.account)).includes("recent_rejection"));
     const keys = await keysOf(who.account);
     expect(await Promise.all(keys.map(secretExists))).toEqual([true]);
     const plan = objects((await drs("erase", "plan", "--account", who.account, "--json")).stdout)[0];
@@ -104,6 +106,7 @@ describe("the erasure of an account", () => {
     await until(async () => (await replaysOf(other.account)) === scene.servers.length);
     // The new token created the identity row.
     const expected = { ...namedBefore, identities: "1" };
+    expect(await tablesWith(who.account)).not.toContain("recent_rejection");
     expect(await countNaming(who.account), "a retry writes nothing that names the account").toEqual(expected);
     expect(await retriesNaming(mine.map(({ eventId }) => eventId))).toEqual([]);
     expect(await listed(who.account)).toEqual([]);

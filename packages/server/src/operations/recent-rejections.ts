@@ -62,18 +62,19 @@ async function shown(
   const macOf = (account: string): Buffer => pseudonymizer.restrictedAccountOf(account);
   const accounts = [...new Set(rows.flatMap(({ account }) => account ?? []))];
   const restricted = await findRestricted(executor, accounts.map(macOf));
-  return (
-    rows
-      // guard(true): a restricted account is in no list
-      .filter(({ account }) => account === null || !restricted.has(macOf(account).toString("hex")))
-      .map(({ account, violations, places, ...row }) => ({
-        ...row,
-        status: statusOf(row.problem),
-        account:
-          account !== null && scope === "pseudonyms" ? pseudonymizer.shownPseudonymOf("account", account) : account,
-        rules: violations.map((violation, index) => ({ violation: violation || null, place: places[index] || null })),
-      }))
-  );
+  const isRestricted = (account: string | null): boolean =>
+    account !== null && restricted.has(macOf(account).toString("hex"));
+  return rows.flatMap(({ account, violations, places, ...row }) => {
+    // guard(false): a restricted account is in no list
+    if (isRestricted(account)) return [];
+    const isNamed = account === null || scope !== "pseudonyms";
+    return {
+      ...row,
+      status: statusOf(row.problem),
+      account: isNamed ? account : pseudonymizer.shownPseudonymOf("account", account),
+      rules: violations.map((violation, index) => ({ violation: violation || null, place: places[index] || null })),
+    };
+  });
 }
 
 /** `null` for a problem of another release. */

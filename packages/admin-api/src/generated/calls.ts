@@ -30,6 +30,23 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
       "after",
     ],
   },
+  countEvents: {
+    method: "GET",
+    path: "/events/count",
+    query: [
+      "account",
+      "action_id",
+      "action_type",
+      "session_id",
+      "idempotency_key",
+      "purpose",
+      "platform",
+      "sdk_version",
+      "from",
+      "to",
+      "buckets",
+    ],
+  },
   tailEvents: {
     method: "GET",
     path: "/events/tail",

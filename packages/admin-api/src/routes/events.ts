@@ -6,6 +6,7 @@ import {
   actionId,
   actionType,
   category,
+  count,
   event,
   eventId,
   idempotencyKey,
@@ -27,6 +28,10 @@ const TAG = "Events";
 
 /** Maximum number of events of a tail. */
 export const MAX_TAIL = 200;
+
+/** A count of events stops here. */
+export const MAX_COUNTED = 1_000;
+export const MAX_BUCKETS = 60;
 
 const filter = {
   account: Type.Optional(account),
@@ -89,6 +94,38 @@ export const EVENT_ROUTES = {
       next: nullable(shownText("Continues the list; null at its end.")),
       searched_until: nullable(
         time("If the search ran out of time: it has examined every event that was received after this time."),
+      ),
+    }),
+  },
+  countEvents: {
+    method: "GET",
+    path: "/events/count",
+    tag: TAG,
+    summary: "Count events by filter and time",
+    description:
+      `Each number is exact up to ${MAX_COUNTED.toLocaleString("en")}, and stops there. Filters are those of the list. The time is cut into at most ` +
+      "`buckets` parts of equal length: a part begins at a multiple of its length in UTC. Counting takes at most about " +
+      "2 seconds, from the newest part back.",
+    permission: "events.list",
+    operation: "event.count",
+    access: "audited-read",
+    query: object({
+      ...filter,
+      buckets: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: MAX_BUCKETS, default: 1, description: "Maximum number of parts." }),
+      ),
+    }),
+    answer: object({
+      counts: Type.Array(
+        shape("EventCount", {
+          from: shownText("Received at this time or later; RFC 3339, in UTC."),
+          to: shownText("Received before this time."),
+          events: count("How many, or the first of them."),
+          more: Type.Boolean({
+            description: "Whether there may be more: the count stopped at its maximum or in time.",
+          }),
+        }),
+        { description: "Oldest first. Without `from` it begins with the oldest events, without `to` it ends now." },
       ),
     }),
   },

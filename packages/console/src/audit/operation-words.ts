@@ -39,6 +39,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     "erase.plan": "planned an erasure",
     "erase.run": "erased data",
     "event.compare": "opened two events to compare them",
+    "event.count": "counted events",
     "event.create": "events arrived",
     "event.export": "exported events",
     "event.list": "listed events",

@@ -1,4 +1,4 @@
-import type { Event } from "@device-risk-signals/admin-api";
+import { type Event, MAX_COUNTED } from "@device-risk-signals/admin-api";
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
@@ -17,6 +17,7 @@ export const eventCommand = (context: Context): Command =>
     getCommand(context),
     showCommand(context),
     listCommand(context),
+    countCommand(context),
     tailCommand(context),
     compareCommand(context),
     timelineCommand(context),
@@ -27,6 +28,29 @@ interface ListOptions extends RestrictedReads {
   readonly session?: string;
   readonly idempotencyKey?: string;
 }
+
+/** The options of lists of events. */
+const FILTER = {
+  account: "of this account",
+  action_id: { flags: "--action <id>", help: "of this action" },
+  action_type: { flags: "--action-type <type>", help: "of this action type" },
+  session_id: { flags: "--session <id>", help: "of this session; needs --account" },
+  idempotency_key: { flags: "--idempotency-key <key>", help: "with this idempotency key; needs --account" },
+  purpose: { flags: "--purpose <id>", help: "of this purpose" },
+  platform: "of this platform",
+  sdk_version: { flags: "--sdk-version <version>", help: "of this SDK version" },
+  from: { flags: "--from <time>", help: `received at this time or later: ${TIMES}` },
+  to: { flags: "--to <time>", help: "received before this time" },
+};
+
+const readingContext =
+  (context: Context) =>
+  ({ account, session, idempotencyKey, ...options }: ListOptions, self: Command): Context => {
+    if (account === undefined && (session ?? idempotencyKey) !== undefined) {
+      self.error("error: --session and --idempotency-key need --account");
+    }
+    return contextOf(context, options, self);
+  };
 
 const listCommand = (context: Context): Command =>
   routeList(context, {
@@ -41,29 +65,30 @@ const listCommand = (context: Context): Command =>
     empty: "No events.",
     columns: columnsOf,
     limit: 50,
-    options: {
-      account: "of this account",
-      action_id: { flags: "--action <id>", help: "of this action" },
-      action_type: { flags: "--action-type <type>", help: "of this action type" },
-      session_id: { flags: "--session <id>", help: "of this session; needs --account" },
-      idempotency_key: { flags: "--idempotency-key <key>", help: "with this idempotency key; needs --account" },
-      purpose: { flags: "--purpose <id>", help: "of this purpose" },
-      platform: "of this platform",
-      sdk_version: { flags: "--sdk-version <version>", help: "of this SDK version" },
-      from: { flags: "--from <time>", help: `received at this time or later: ${TIMES}` },
-      to: { flags: "--to <time>", help: "received before this time" },
-      after: { flags: "--after <event-id>", help: "continue after this event", read: uuid },
-    },
+    options: { ...FILTER, after: { flags: "--after <event-id>", help: "continue after this event", read: uuid } },
     end: ({ searched_until: until }) =>
       until === null
         ? undefined
         : `No index serves these filters, so the search ended after 2 seconds, at ${until}. Continue it with --to ${until}, or add --account, --action or --from.`,
-    contextOf: ({ account, session, idempotencyKey, ...options }: ListOptions, self) => {
-      if (account === undefined && (session ?? idempotencyKey) !== undefined) {
-        self.error("error: --session and --idempotency-key need --account");
-      }
-      return contextOf(context, options, self);
-    },
+    contextOf: readingContext(context),
+  })
+    .option(...INCLUDE_RESTRICTED)
+    .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));
+
+const countCommand = (context: Context): Command =>
+  routeList(context, {
+    name: "count",
+    route: "countEvents",
+    help: `Count events by filter and time, exactly up to ${MAX_COUNTED.toLocaleString("en")}. Audited.`,
+    examples: [
+      "drs event count --account customer-1",
+      "drs event count --action-type payment --from -2d --buckets 60 -o csv",
+    ],
+    rows: "counts",
+    empty: "No events.",
+    columns: ({ from, to, events, more }) => ({ from, to, events: more ? `${events}+` : events }),
+    options: { ...FILTER, buckets: "cut the time into at most this many parts" },
+    contextOf: readingContext(context),
   })
     .option(...INCLUDE_RESTRICTED)
     .option("--reason <text>", "why; required with --include-restricted", reasonReader(context));

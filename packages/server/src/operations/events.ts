@@ -1,13 +1,11 @@
 import type { Event, Input } from "@device-risk-signals/admin-api";
 import { type Found, findEvents } from "../store/events/find-events.ts";
-import type { Caller } from "../access/identity/caller.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
-import { filterOf, NAMING_FILTERS, SEARCH_MS, shown, type ShownPorts } from "./event-lists.ts";
+import { filterOf, requireAllowedFilter, SEARCH_MS, shown, shownFilter, type ShownPorts } from "./event-lists.ts";
 import { compareObservations, differencesOf } from "./compare-observations.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
-import { refusedNames } from "./pseudonyms.ts";
 import { detailOf, type EventPorts, requireEvent, reveal, type RevealPorts, seesRestricted } from "./reveal.ts";
 import { readableOf } from "./sensitive-fields.ts";
 
@@ -18,10 +16,8 @@ type ListPorts = "monotonic" | ReplayedPorts | ShownPorts;
 
 export const listEvents: Operation<"listEvents", ListPorts> = async ({ ports, caller, scope, input }) => {
   await requireReplayedJournal(ports);
-  // guard(false): a caller who sees pseudonyms can't search by names
-  if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => input[name] !== undefined)) throw refusedNames();
-  requireAccountWith(input);
-  const limit = input.limit ?? LIMIT;
+  requireAllowedFilter(scope, input);
+  const { limit = LIMIT, ...filter } = input;
   const foundPage = await findPage({ ports, caller, input }, limit);
   const searchedUntil = foundPage.searchedUntil === undefined ? null : new Date(foundPage.searchedUntil).toISOString();
   const isFull = foundPage.events.length === limit;
@@ -34,7 +30,7 @@ export const listEvents: Operation<"listEvents", ListPorts> = async ({ ports, ca
     },
     audit: {
       ...(input.account !== undefined && { account: input.account }),
-      detail: { filter: shownFilter(input, caller), limit, count: foundPage.events.length },
+      detail: { filter: shownFilter(filter, caller), limit, count: foundPage.events.length },
     },
   };
 };
@@ -90,23 +86,11 @@ export const compareEvents: Operation<"compareEvents", OpenPorts> = async ({ por
   };
 };
 
-type ListInput = Input<"listEvents">;
-
-function requireAccountWith({ account, session_id, idempotency_key }: ListInput): void {
-  const needing = session_id === undefined ? idempotency_key : session_id;
-  if (needing === undefined || account !== undefined) return;
-  throw new AdminError("request-invalid", {
-    errors: [
-      { where: "querystring", detail: "session_id and idempotency_key name something of an account: give account" },
-    ],
-  });
-}
-
 /**
  * A cursor is the last event of a page, or the time at which a search ended early. The filter must be repeated for the
  * page after a cursor.
  */
-function cursorOf({ after }: ListInput): { readonly after?: string; readonly to?: number } {
+function cursorOf({ after }: Input<"listEvents">): { readonly after?: string; readonly to?: number } {
   if (after === undefined) return {};
   if (isUuid(after)) return { after: after.toLowerCase() };
   const to = Date.parse(after);
@@ -114,10 +98,4 @@ function cursorOf({ after }: ListInput): { readonly after?: string; readonly to?
   throw new AdminError("request-invalid", {
     errors: [{ where: "querystring/after", detail: "is not the `next` of a page" }],
   });
-}
-
-/** The filter for the detail of the audit entry, without the account and the limit, which the entry has elsewhere. */
-function shownFilter(input: ListInput, { includeRestricted = false }: Caller): Readonly<Record<string, unknown>> {
-  const filter = Object.entries(input).filter(([name]) => name !== "account" && name !== "limit");
-  return { ...Object.fromEntries(filter), ...(includeRestricted && { include_restricted: true }) };
 }

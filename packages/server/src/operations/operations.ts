@@ -16,6 +16,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
   Work: () => import("./work.ts"),
   Events: async () => ({
     ...(await import("./events.ts")),
+    ...(await import("./count-events.ts")),
     ...(await import("./tail-events.ts")),
     ...(await import("./timeline.ts")),
   }),

@@ -4,11 +4,10 @@ import { agentOf } from "../access/identity/caller.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { findEvents } from "../store/events/find-events.ts";
 import { auditOnce } from "./audit-once.ts";
-import { filterOf, NAMING_FILTERS, SEARCH_MS, shown, type ShownPorts } from "./event-lists.ts";
+import { filterOf, requireAllowedFilter, SEARCH_MS, shown, type ShownPorts } from "./event-lists.ts";
 import type { Operation } from "./operation.ts";
 import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
-import { refusedNames } from "./pseudonyms.ts";
 import { seesRestricted } from "./reveal.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,8 +17,7 @@ type TailPorts = "clock" | "keys.audit" | "monotonic" | ReplayedPorts | ShownPor
 export const tailEvents: Operation<"tailEvents", TailPorts> = async ({ ports, caller, scope, input }) => {
   await requireReplayedJournal(ports);
   const { since, ...filter } = input;
-  // guard(false): a caller who sees pseudonyms can't search by names
-  if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => name in filter)) throw refusedNames();
+  requireAllowedFilter(scope, filter);
   const from = since === undefined ? ports.clock.now() - DEFAULT_MS : Date.parse(since);
   if (ports.clock.now() - from > DAY_MS) {
     const errors = [{ where: "querystring/since", detail: "is more than a day ago: list the events instead" }];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
+import { countEvents } from "./count-events.ts";
 import { findEvents, type Found } from "./find-events.ts";
 import type { EventFilter } from "./list-events.ts";
 
@@ -61,6 +62,43 @@ it("a search continues where it ended", async () => {
   }
   expect(pages).toBeGreaterThan(3);
   expect(listed).toEqual(idsOf(await find({ purpose: 1 })));
+});
+
+describe("a count of events", () => {
+  /** @param stepMs the time that each look at the clock takes. */
+  const count = (filter: EventFilter, stepMs = 0) => {
+    let now = 0;
+    const clock = { now: () => (now += stepMs) };
+    const end = scene.system.clock.now();
+    const buckets = [48, 32, 16].map((hoursAgo) => ({
+      from: end - hoursAgo * 3_600_000,
+      to: end - (hoursAgo - 16) * 3_600_000,
+    }));
+    return countEvents(scene.system.pool, clock, { filter, buckets, max: 10, timeMs: 900 });
+  };
+  const seen = (counts: Awaited<ReturnType<typeof count>>) => counts.map(({ events, more }) => [events, more]);
+
+  it.each<[string, EventFilter]>([
+    ["account", { account: "a", platform: "android" }],
+    ["action type", { actionType: "t" }],
+    ["platform and purpose", { platform: "android", purpose: 1, sdkVersion: "1.0.0", actionType: "t" }],
+  ])("has each bucket: %s", async (_, filter) => {
+    expect(seen(await count(filter))).toEqual([
+      [1, false],
+      [1, false],
+      [1, false],
+    ]);
+  });
+
+  it("says of which buckets it had no time", async () => {
+    expect(seen(await count({ actionType: "t" }, 500))).toEqual([
+      [0, true],
+      [0, true],
+      [1, false],
+    ]);
+    const searched = seen(await count({ platform: "android" }, 100));
+    expect(searched[0]).toEqual([0, true]);
+  });
 });
 
 describe("an idempotency key", () => {

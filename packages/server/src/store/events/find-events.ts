@@ -7,7 +7,7 @@ import { type EventFilter, listCopies, listEvents, newestFirst } from "./list-ev
 import { type ListedEvent, receivedAtOf } from "./read-events.ts";
 
 /** Whether one index finds the events of the filter, and few other events. */
-const isIndexed = ({ account, actionId, actionType, sdkVersion, platform, purpose }: EventFilter): boolean =>
+export const isIndexed = ({ account, actionId, actionType, sdkVersion, platform, purpose }: EventFilter): boolean =>
   account !== undefined ||
   actionId !== undefined ||
   (platform === undefined && purpose === undefined && (actionType === undefined || sdkVersion === undefined));
@@ -15,6 +15,33 @@ const isIndexed = ({ account, actionId, actionType, sdkVersion, platform, purpos
 /** The first span of time that is searched. The next span is twice as long if the search was quick. */
 const FIRST_SPAN_MS = 900_000;
 const QUICK_MS = 100;
+
+/** The length of a step of a search. Searches of adjacent times share it. */
+export interface Pace {
+  spanMs: number;
+}
+
+export const firstPace = (): Pace => ({ spanMs: FIRST_SPAN_MS });
+
+interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Cuts a time into the steps of a search, newest first. `began` is when the step begins. */
+export function* stepsBack(
+  clock: MonotonicClock,
+  { from, to }: TimeRange,
+  pace = firstPace(),
+): Generator<TimeRange & { readonly began: number }> {
+  for (let end = to; end > from;) {
+    const began = clock.now();
+    const start = Math.max(from, end - pace.spanMs);
+    yield { from: start, to: end, began };
+    if (clock.now() - began < QUICK_MS) pace.spanMs *= 2;
+    end = start;
+  }
+}
 
 export interface Search {
   readonly filter: EventFilter;
@@ -75,15 +102,10 @@ async function searchBack(executor: Executor, clock: MonotonicClock, search: Sea
   const newest = Math.max(...partitions.map(({ upper_ms }) => upper_ms));
   const ends = [newest, filter.to ?? newest, after === undefined ? newest : receivedAtOf(after).getTime() + 1];
   const events: ListedEvent[] = [];
-  let [to, span] = [Math.min(...ends), FIRST_SPAN_MS];
-  while (to > oldest) {
-    const began = clock.now();
+  for (const { from, to, began } of stepsBack(clock, { from: oldest, to: Math.min(...ends) })) {
     if (began >= deadline) return { events, searchedUntil: to };
-    const from = Math.max(oldest, to - span);
     events.push(...(await listEvents(executor, { ...filter, from, to }, limit - events.length, after)));
     if (events.length === limit) return { events };
-    if (clock.now() - began < QUICK_MS) span *= 2;
-    to = from;
   }
   return { events };
 }

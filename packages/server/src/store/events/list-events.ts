@@ -2,6 +2,7 @@ import { compareText } from "./compare-text.ts";
 import { EVENT_COLUMNS, EVENT_TYPES, type EventRow } from "./event-row.ts";
 import type { Executor } from "../postgres/executor.ts";
 import {
+  type Bind,
   branchesOf,
   findPartitions,
   inLedgerOf,
@@ -55,19 +56,30 @@ const LISTED_COLUMNS = `e.event_id, e.idempotency_key, e.account, e.purpose, e.a
 const LISTED_STATE = { live_event: "e.restricted", unrestricted_event: "false as restricted" } as const;
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
+interface NewestOf {
+  readonly filter: EventFilter;
+  readonly span: Span;
+  /** Maximum number of events of each branch. */
+  readonly limit: number;
+  /** The events before this one. */
+  readonly after?: string | undefined;
+  /** Columns of the event `e`, which have the time of receipt and the id. */
+  readonly columns: string;
+  /** Whether the copies that holds keep are among the events. */
+  readonly hasCopies?: boolean;
+}
+
 /**
- * The filters by action, action type and SDK version each have an index, and the ledger has one by account. The other
- * filters narrow the result.
+ * SQL for the newest events of a span: of each range of partitions, and of the copies that holds keep. For a moment both
+ * may have an event. The filters by action, action type and SDK version each have an index, and the ledger has one by
+ * account. The other filters narrow the result.
+ * @returns a union, and the end of a query that gives its newest rows.
  */
-function composeList(
-  filter: EventFilter,
-  span: Span,
-  limit: number,
-  after?: string,
-): { text: string; values: unknown[] } {
+export function newestOf(
+  { filter, span, limit, after, columns, hasCopies = true }: NewestOf,
+  bind: Bind,
+): { readonly union: string; readonly page: string } {
   const view = viewOf(filter);
-  const values: unknown[] = [];
-  const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   const account = filter.account === undefined ? undefined : bind(filter.account);
   // guard(drop): an export holds the account's events only
@@ -91,7 +103,6 @@ function composeList(
   if (after !== undefined) {
     conditions.push(`(e.received_at, e.event_id) < (${bind(receivedAtOf(after).toISOString())}, ${bind(after)}::uuid)`);
   }
-  const columns = `${LISTED_COLUMNS}, ${LISTED_STATE[view]}`;
   const page = `${NEWEST_FIRST} ${bind(limit)}`;
   const and = conditions.map((condition) => ` and ${condition}`).join("");
   const copies = `(select ${columns} from ${view} e where e.${IS_HELD_COPY}${and} ${page})`;
@@ -99,11 +110,23 @@ function composeList(
     const found = account === undefined ? "" : ` and ${inLedgerOf(account, within, "e")}`;
     return `select ${columns} from ${view} e where ${within("e", "view")}${found}${and} ${page}`;
   });
-  const all = branches === "" ? copies : `${copies} union all ${branches}`;
-  return { text: `select ${EVENT_COLUMNS}, ${STATE_COLUMNS} from (${all}) e ${page}`, values };
+  const parts = [...(hasCopies ? [copies] : []), ...(branches === "" ? [] : [branches])];
+  return { union: parts.join(" union all "), page };
 }
 
-const SAMPLE_SPAN: Span = { from: 0, to: 1, partitions: [SAMPLE_PARTITION] };
+function composeList(
+  filter: EventFilter,
+  span: Span,
+  limit: number,
+  after?: string,
+): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const columns = `${LISTED_COLUMNS}, ${LISTED_STATE[viewOf(filter)]}`;
+  const { union, page } = newestOf({ filter, span, limit, after, columns }, (value) => `$${values.push(value)}`);
+  return { text: `select ${EVENT_COLUMNS}, ${STATE_COLUMNS} from (${union}) e ${page}`, values };
+}
+
+export const SAMPLE_SPAN: Span = { from: 0, to: 1, partitions: [SAMPLE_PARTITION] };
 
 /**
  * The query for a page of events of a span, newest first, after the event `after`.
@@ -218,7 +241,7 @@ async function listSparse(
   ];
   const [afterTime, afterId] = after === undefined ? ["infinity", LAST_ID] : [receivedAtOf(after).toISOString(), after];
   const firstPage = valuesOf(afterTime, afterId, limit);
-  if (account === undefined) return newestOf((await query(executor, ofAction, firstPage)).rows, limit);
+  if (account === undefined) return onceEach((await query(executor, ofAction, firstPage)).rows, limit);
   const found: ListedEvent[] = [];
   // The ledger also names events that are deleted, expired or restricted. If all are, a few pages end the search.
   let page = valuesOf(afterTime, afterId, 2 * limit);
@@ -236,14 +259,14 @@ async function listSparse(
   }
   // Copies come last: an event that is copied and deleted meanwhile is found here.
   found.push(...(await query(executor, copies, firstPage)).rows);
-  return newestOf(found, limit);
+  return onceEach(found, limit);
 }
 
 /**
- * Number of partitions in which a page is searched first. PostgreSQL plans each of them, and a page often ends there.
+ * Number of partitions in which a page, or a count up to a maximum, is searched first. PostgreSQL plans each of them, and a page often ends there.
  * An account or an action has few events in a partition, so the search for such a page begins with a whole slice.
  */
-const FIRST_PARTITIONS = 4;
+export const FIRST_PARTITIONS = 4;
 
 /**
  * Lists a page of events, newest first, after the event `after`. Reads partitions from the newest on, until the page is
@@ -300,11 +323,11 @@ async function listSpan(
     const page = await queryComposed(executor, listQuery(filter, { ...span, partitions }, limit, after));
     rows.push(...page.rows);
   }
-  return newestOf(rows, limit);
+  return onceEach(rows, limit);
 }
 
 /** Each event once, although its partition and a copy may both have it. */
-const newestOf = (rows: readonly ListedEvent[], limit: number): readonly ListedEvent[] =>
+const onceEach = (rows: readonly ListedEvent[], limit: number): readonly ListedEvent[] =>
   [...new Map(rows.map((row) => [row.event_id, row])).values()].toSorted(newestFirst).slice(0, limit);
 
 export const newestFirst = (a: EventRow, b: EventRow): number =>

@@ -8,12 +8,17 @@ import type { NewEvent } from "../../base/ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { newEvent, TEST_KEY } from "./new-event.fixture.ts";
-import { findPartitions, spansOf } from "./partition-slices.ts";
+import { countEvents, countQuery } from "./count-events.ts";
+import { findPartitions, type Span, spansOf } from "./partition-slices.ts";
 import { type EventFilter, listEvents, listQuery } from "./list-events.ts";
 import { findEvent, receivedAtOf } from "./read-events.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+
+/** The columns of an event that a copy has, too. */
+const COPIED = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+  action_type, session_id, event_type, sdk_version, platform, app_version, payload`;
 
 let database: TestDatabase;
 
@@ -39,14 +44,14 @@ async function scene(): Promise<{ system: System; owner: pg.Client; close: () =>
 
 describe("the list of events", () => {
   let system: System;
+  let owner: pg.Client;
   let close: () => Promise<void>;
   /** The stored events, newest first. */
   let events: NewEvent[];
 
   beforeAll(async () => {
-    const opened = await scene();
-    ({ system, close } = opened);
-    await opened.owner.query(
+    ({ system, owner, close } = await scene());
+    await owner.query(
       "insert into purpose (code, id, title) values (2, 'second', 'Second'); update purpose set raw_retention = '100 days'",
     );
     const store = await openEventStore(system);
@@ -104,6 +109,48 @@ describe("the list of events", () => {
     expect(listedIds).toEqual(events.filter(fits).map(({ eventId }) => eventId));
   });
 
+  const DAYS = [0, 1, 2].map((day) => ({ from: TODAY + day * DAY_MS, to: TODAY + (day + 1) * DAY_MS }));
+  const countDays = (filter: EventFilter, max = 1_000) =>
+    countEvents(system.pool, { now: () => 0 }, { filter, buckets: DAYS, max, timeMs: 1 });
+
+  it.each(filters)("is counted by day: %s", async (_, filter, fits) => {
+    const expected = DAYS.map(({ from, to }) => {
+      const ofDay = events.filter((event) => fits(event) && event.receivedAt >= from && event.receivedAt < to);
+      return { from, to, events: ofDay.length, more: false };
+    });
+    expect(await countDays(filter)).toEqual(expected);
+  });
+
+  it("is counted up to a maximum, and says that there are more", async () => {
+    const counts = await countDays({}, 39);
+    expect(counts.map(({ events: counted, more }) => [counted, more])).toEqual(DAYS.map(() => [39, true]));
+    const exact = await countDays({}, 40);
+    expect(exact.map(({ events: counted, more }) => [counted, more])).toEqual(DAYS.map(() => [40, false]));
+  });
+
+  it("has an event once in a count while its partition and a copy have it", async () => {
+    const [{ account, eventId }] = events as [NewEvent];
+    const holdId = uuidv7(TODAY);
+    await owner.query("begin");
+    await owner.query(
+      `insert into legal_hold (hold_id, account, reason, approver, review_on, placed_at, placed_by)
+        values ($1, $2, 'r', 'a', '2030-01-01', now(), 'p')`,
+      [holdId, account],
+    );
+    await owner.query(
+      `insert into held_event (${COPIED}, hold_id) select ${COPIED}, $1 from event where event_id = $2`,
+      [holdId, eventId],
+    );
+    await owner.query("set local role drs_service");
+    const counts = await countEvents(
+      owner as Executor,
+      { now: () => 0 },
+      { filter: {}, buckets: DAYS, max: 1_000, timeMs: 1 },
+    );
+    await owner.query("rollback");
+    expect(counts.map(({ events: counted }) => counted)).toEqual([40, 40, 40]);
+  });
+
   it("continues after an event that was deleted", async () => {
     const rows = await listEvents(system.pool, {}, 5, uuidv7(TODAY + DAY_MS - 1));
     expect(rows.map((row) => row.event_id)).toEqual(
@@ -153,8 +200,6 @@ it("a list of an account has an event that becomes a held copy between any two o
       values (gen_random_uuid(), $1, 'r', 'a', '2030-01-01', now(), 'p')`,
     [event.account],
   );
-  const attributes = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
-    action_type, session_id, event_type, sdk_version, platform, app_version, payload`;
   let statements = Number.POSITIVE_INFINITY;
   for (let before = 0; before < statements; before++) {
     statements = 0;
@@ -162,7 +207,7 @@ it("a list of an account has an event that becomes a held copy between any two o
       async query(text, values) {
         if (statements++ === before) {
           await owner.query(
-            `begin; insert into held_event (${attributes}, hold_id) select ${attributes}, (select hold_id from legal_hold) from event;
+            `begin; insert into held_event (${COPIED}, hold_id) select ${COPIED}, (select hold_id from legal_hold) from event;
               delete from event; commit`,
           );
         }
@@ -175,7 +220,7 @@ it("a list of an account has an event that becomes a held copy between any two o
       `before statement ${before}`,
     ).toEqual([event.eventId]);
     await owner.query(
-      `begin; insert into event (${attributes}, key_id) select ${attributes}, '${TEST_KEY}' from held_event;
+      `begin; insert into event (${COPIED}, key_id) select ${COPIED}, '${TEST_KEY}' from held_event;
         delete from held_event; commit`,
     );
   }
@@ -252,9 +297,12 @@ describe("each access pattern of events uses its index", () => {
 
   afterAll(() => close?.());
 
-  async function nodesOfPage(filter: EventFilter, after?: string): Promise<Plan[]> {
+  async function firstSpan(): Promise<Span> {
     const [span] = [...spansOf(await findPartitions(system.pool))];
-    const { text, values } = listQuery(filter, span ?? { partitions: [] }, 50, after);
+    return span ?? { partitions: [] };
+  }
+
+  async function planOf({ text, values }: ReturnType<typeof listQuery | typeof countQuery>): Promise<Plan[]> {
     const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
       `explain (format json) ${text}`,
       values,
@@ -262,9 +310,11 @@ describe("each access pattern of events uses its index", () => {
     return rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan));
   }
 
-  /** The indexes that are used to read the page. The test fails if a partition is read without an index. */
-  async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
-    const nodes = await nodesOfPage(filter, after);
+  const nodesOfPage = async (filter: EventFilter, after?: string): Promise<Plan[]> =>
+    planOf(listQuery(filter, await firstSpan(), 50, after));
+
+  /** The indexes that are used to read a page. The test fails if a partition is read without an index. */
+  function indexesOf(nodes: readonly Plan[]): string[] {
     const scanned = nodes.filter((node) => node["Relation Name"]?.startsWith("event"));
     expect(scanned.filter((node) => node["Node Type"].includes("Seq Scan"))).toEqual([]);
     expect(scanned.length).toBeGreaterThan(0);
@@ -289,12 +339,17 @@ describe("each access pattern of events uses its index", () => {
   ];
 
   it.each(patterns)("for the first page: %s", async (_, filter, index) => {
-    expect(new Set(await indexesOf(filter))).toEqual(new Set([index]));
+    expect(new Set(indexesOf(await nodesOfPage(filter)))).toEqual(new Set([index]));
+  });
+
+  it.each(patterns)("for a count: %s", async (_, filter, index) => {
+    const nodes = await planOf(countQuery(filter, await firstSpan(), 1_001, true));
+    expect(new Set(indexesOf(nodes))).toEqual(new Set([index]));
   });
 
   // In a partition of which the page leaves few events, PostgreSQL may read these by time.
   it.each(patterns)("for a later page: %s", async (_, filter, index) => {
-    const indexes = await indexesOf(filter, middle);
+    const indexes = indexesOf(await nodesOfPage(filter, middle));
     expect(indexes).toContain(index);
     expect(new Set([...indexes, "event_pkey"])).toEqual(new Set([index, "event_pkey"]));
   });

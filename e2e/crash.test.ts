@@ -189,11 +189,11 @@ async function killWhileReading(eventId: string): Promise<void> {
     ),
   );
   const client = await connectToEmbedded();
-  const types = "(uuid, text, integer, timestamptz)";
+  const types = "(uuid, text, integer, timestamptz, uuid)";
   await client.query(`select pg_advisory_lock(${READ_LOCK});
     alter function drs.reveal_event${types} rename to reveal_event_later;
     create function drs.reveal_event${types} returns table (payload bytea, key_id uuid, hold_id uuid) language sql as
-      'select pg_advisory_lock_shared(${READ_LOCK}); select * from drs.reveal_event_later($1, $2, $3, $4)';
+      'select pg_advisory_lock_shared(${READ_LOCK}); select * from drs.reveal_event_later($1, $2, $3, $4, $5)';
     grant execute on function drs.reveal_event${types} to public`);
   const answer = fetch(`${server.adminUrl}/admin/v1/events/${eventId}/exact`, {
     method: "POST",

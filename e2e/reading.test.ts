@@ -371,6 +371,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "audit review",
     "event get",
     "event show",
+    "event open",
     "feature get",
     "feature attestation verify",
   ];

@@ -60,5 +60,5 @@ export {
   MAX_LABELS_BYTES,
 } from "./routes/exports.ts";
 export { MAX_WORK_OF_KIND, WORK_KINDS, type WorkRecord } from "./routes/work.ts";
-export { MAX_BUCKETS, MAX_COUNTED, MAX_TAIL } from "./routes/events.ts";
+export { MAX_BUCKETS, MAX_COUNTED, MAX_OPENED_TOGETHER, MAX_TAIL } from "./routes/events.ts";
 export { CATEGORIES, type Event, FIELD_TYPES, SENSITIVITIES } from "./schemas.ts";

@@ -54,6 +54,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
   },
   readEvent: { method: "GET", path: "/events/{event_id}" },
   readObservations: { method: "POST", path: "/events/{event_id}/observations", hasBody: true },
+  openEvents: { method: "POST", path: "/events/observations", hasBody: true },
   compareEvents: { method: "POST", path: "/events/{event_id}/compare", hasBody: true },
   readExactEvent: { method: "POST", path: "/events/{event_id}/exact", hasBody: true, answer: "bytes" },
   openCase: { method: "POST", path: "/cases", hasBody: true },

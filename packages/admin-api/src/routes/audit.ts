@@ -119,6 +119,7 @@ export const AUDIT_ROUTES = {
           category: nullable(shownText()),
           ticket: nullable(shownText()),
           entries: count(),
+          events: count("Events that the entries name; an event counts in each entry."),
           accounts: count("Accounts that the entries are about."),
           unchecked: count("Entries among them whose MAC no worker has checked yet."),
         }),

@@ -32,6 +32,8 @@ export const MAX_TAIL = 200;
 /** A count of events stops here. */
 export const MAX_COUNTED = 1_000;
 export const MAX_BUCKETS = 60;
+/** Maximum number of events that one call opens. */
+export const MAX_OPENED_TOGETHER = 50;
 
 const filter = {
   account: Type.Optional(account),
@@ -187,6 +189,43 @@ export const EVENT_ROUTES = {
       audit_entry: shownText("Id of the audit entry."),
     }),
     problems: ["not-found", "case-invalid", "keys-destroyed"],
+  },
+  openEvents: {
+    method: "POST",
+    path: "/events/observations",
+    tag: TAG,
+    summary: "Observations of several events under one case",
+    description:
+      "One audit entry names all of them, and is durable before the answer. Each event counts towards the limit of 24 " +
+      "hours. The call stops at the limit; if it could open no event, it needs an approval. `unopened` has the events " +
+      "that were not opened. Fields of high sensitivity are withheld as for a single event.",
+    permission: "events.observations",
+    operation: "event.read_observations",
+    breakGlass: true,
+    access: "audited-read",
+    body: object({
+      event_ids: Type.Array(eventId, { minItems: 1, maxItems: MAX_OPENED_TOGETHER }),
+      case_id: uuid("An open case of the caller that covers all of the events."),
+    }),
+    answer: object({
+      opened: Type.Array(
+        shape("OpenedEvent", {
+          event,
+          observations: Type.Unknown({ description: "The raw event, as for a single event." }),
+          withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
+        }),
+      ),
+      unopened: Type.Array(
+        shape("UnopenedEvent", {
+          event_id: shownText(),
+          reason: Type.Enum(["limit", "not-found", "keys-destroyed"], {
+            description: "`not-found`: also an event that was erased, expired or restricted meanwhile.",
+          }),
+        }),
+      ),
+      audit_entry: shownText("Id of the audit entry."),
+    }),
+    problems: ["not-found", "case-invalid"],
   },
   compareEvents: {
     method: "POST",

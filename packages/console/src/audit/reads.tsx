@@ -91,6 +91,9 @@ const ReadTable = ({ reads, since }: { readonly reads: Report["reads"]; readonly
             Times
           </th>
           <th scope="col" className="number">
+            Events
+          </th>
+          <th scope="col" className="number">
             Accounts
           </th>
           <th scope="col">How</th>
@@ -98,7 +101,7 @@ const ReadTable = ({ reads, since }: { readonly reads: Report["reads"]; readonly
       </thead>
       <tbody>
         {reads.map((read) => {
-          const { person, via, operation, category, ticket, entries, accounts, unchecked } = read;
+          const { person, via, operation, category, ticket, entries, events, accounts, unchecked } = read;
           return (
             <tr key={JSON.stringify([person, via, operation, category, ticket])}>
               <td>
@@ -115,6 +118,7 @@ const ReadTable = ({ reads, since }: { readonly reads: Report["reads"]; readonly
                 {entries.toLocaleString("en")}
                 {unchecked > 0 && <span className="tag">{unchecked} not yet checked</span>}
               </td>
+              <td className="number">{events.toLocaleString("en")}</td>
               <td className="number">{accounts.toLocaleString("en")}</td>
               <td className={via === "direct" ? "warn" : "quiet"}>{wayOf(via)}</td>
             </tr>

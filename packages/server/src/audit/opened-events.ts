@@ -5,7 +5,7 @@ import { obtainerSql, personsOfActor, personSql } from "./actor-persons.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { decodeRecord } from "../store/audit-record/record.ts";
 
-/** Operations that show the payload of the event that their entry names. `reveal_event` allows only these. */
+/** Operations that show the payloads of the events that their entry names. `reveal_event` allows only these. */
 export const OPENING_OPERATIONS = ["event.read_raw", "event.read_observations", "event.compare"] as const;
 
 /** The operation of the entry that counts events which an operation removed without an approval. */
@@ -39,7 +39,8 @@ const RECENT_ACTS = `via in ('api', 'console', 'cli') and ${personSql("actor")} 
       and at > transaction_time() - interval '24 hours' and operation = any ($2) and outcome = 'done'`;
 
 const LIST_VERIFIED = sql(
-  `select e.entry_id, approval_id, event_id, encode(subject, 'hex') as subject, detail
+  `select e.entry_id, approval_id, unnest(coalesce(event_ids, array[event_id])) as event_id,
+      encode(subject, 'hex') as subject, detail
     from audit_entry e join audit_leaf l on l.entry_id = e.entry_id
     -- guard: what a login of the database inserted is not counted as a person's act
     where l.verified and ${RECENT_ACTS}`,

@@ -10,7 +10,7 @@ import { PRUNE_OPERATION } from "./log/epoch.ts";
  */
 export const DIRECT_USE: readonly string[] = [...BREAK_GLASS_OPERATIONS, PRUNE_OPERATION];
 
-/** The number of entries of one person with the same operation, category and ticket. */
+/** The number of entries, and of their events, of one person with the same operation, category and ticket. */
 export interface ReadCount {
   /** The person, or the actor of a command on the database. */
   readonly person: string;
@@ -19,6 +19,8 @@ export interface ReadCount {
   readonly category: string | null;
   readonly ticket: string | null;
   readonly entries: number;
+  /** The events that the entries name. An event counts in each entry. */
+  readonly events: number;
   readonly accounts: number;
   /** Entries among them whose MAC no worker has checked yet. */
   readonly unchecked: number;
@@ -37,7 +39,9 @@ export interface ReadFilter {
 
 const COUNT_READS = sql(
   `select case when via = 'direct' then actor else split_part(actor, ' (', 1) end as person, via, operation, category,
-      ticket, count(*) as entries, count(distinct subject) as accounts,
+      ticket, count(*) as entries,
+      coalesce(sum(coalesce(cardinality(event_ids), num_nonnulls(event_id))), 0)::int8 as events,
+      count(distinct subject) as accounts,
       count(*) filter (where not checked) as unchecked
     from shown_entry
     where at >= $1 and outcome in ('begun', 'done')
@@ -45,7 +49,7 @@ const COUNT_READS = sql(
       -- guard(true): a caller without the auditor's role reviews what they did themselves
       and ($4::text is null or (via in ('api', 'console', 'cli') and split_part(actor, ' (', 1) = $4))
     group by 1, via, operation, category, ticket
-    order by entries desc, 1, via, operation, category, ticket limit $5::int4`,
+    order by events desc, entries desc, 1, via, operation, category, ticket limit $5::int4`,
   ["timestamptz", "text[]", "text[]", "text?", "int4"],
   {
     person: "text",
@@ -54,6 +58,7 @@ const COUNT_READS = sql(
     category: "text?",
     ticket: "text?",
     entries: "int8",
+    events: "int8",
     accounts: "int8",
     unchecked: "int8",
   },
@@ -71,7 +76,7 @@ export async function countUnverified(executor: Executor, since: string): Promis
   return (await queryRow(executor, COUNT_UNVERIFIED, [since])).entries;
 }
 
-/** Counts reads, the largest count first. */
+/** Counts reads, the most events first. */
 export async function countReads(
   executor: Executor,
   { since, reads, direct, person, limit }: ReadFilter,

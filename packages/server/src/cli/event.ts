@@ -2,6 +2,7 @@ import { type Event, MAX_COUNTED } from "@device-risk-signals/admin-api";
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
+import { openCommand } from "./event-open.ts";
 import { getCommand } from "./event-get.ts";
 import { showCommand } from "./event-show.ts";
 import { timelineCommand } from "./event-timeline.ts";
@@ -16,6 +17,7 @@ export const eventCommand = (context: Context): Command =>
     "drs event list --account customer-1",
     getCommand(context),
     showCommand(context),
+    openCommand(context),
     listCommand(context),
     countCommand(context),
     tailCommand(context),

@@ -42,51 +42,72 @@ export async function lockOpenedEvents(ports: LimitPorts, transaction: Transacti
   await lockPersons(transaction, LOCKS.openedEvents, caller);
 }
 
-/** An event that a person opens with a case. */
+/** Events that a person opens with a case. */
 export interface Opening {
-  readonly eventId: string;
+  readonly eventIds: readonly string[];
   readonly case: CaseRow;
   /** Whether the caller named the case. A case that was opened for this read alone can have no approval. */
   readonly isNamedCase: boolean;
 }
 
+/** What a person may open now, under one approval or none. */
+export interface Allowed {
+  /** The first ones of the events that the person wants to open; at least one. */
+  readonly eventIds: readonly string[];
+  /** The approval under which the events are opened; absent if none is needed. */
+  readonly approvalId?: string;
+}
+
 /**
- * Checks the limit for an event, in the transaction that writes its audit entry.
- * @returns the id of the approval under which the event is opened; `undefined` if none is needed.
+ * Checks the limit for events, in the transaction that writes their audit entry.
  * @throws approval-needed, BeyondLimit
  */
 export async function limitOpenedEvents(
   ports: LimitPorts,
   transaction: Transaction,
   caller: Caller,
-  { eventId, case: { case_id, category, scope }, isNamedCase }: Opening,
-): Promise<string | undefined> {
-  if (!areApprovalsNeeded(ports, caller)) return undefined;
+  { eventIds, case: { case_id, category, scope }, isNamedCase }: Opening,
+): Promise<Allowed> {
+  if (!areApprovalsNeeded(ports, caller)) return { eventIds };
   const limit = ports.config.service.openedEventsLimit;
   const { approvals, audit } = await ports.keys();
   const opened = await listOpenedEvents(transaction, audit, await openersOf(transaction, caller));
-  const events = eventsUnder(opened, null);
-  // guard(true): a person opens no more events than the limit without an approval
-  if (opened.some(({ event_id }) => event_id === eventId) || events < limit) return undefined;
+  const count = eventsUnder(opened, null);
+  const free = firstOf(eventIds, opened, limit - count);
+  if (free.length > 0) return { eventIds: free };
   if (!isNamedCase) throw needsCase(limit);
   const further = scope === "event" ? 1 : limit;
   const operation: ApprovedOperation = {
     operation: "event.open",
     parameters: { case_id, further_events: further },
-    plan: { case_id, category, scope, opened_in_24_hours: events, further_events: further },
+    plan: { case_id, category, scope, opened_in_24_hours: count, further_events: further },
     events: further,
     isExact: true,
     needed: ["privacy"],
   };
   const inUse = await approvals.findInUse(transaction, ports.clock, askerOf(caller), operation);
-  for (const id of inUse) {
-    // guard(true): an approval allows no more than its number of further events
-    if (eventsUnder(opened, id) < further) return id;
+  for (const approvalId of inUse) {
+    const covered = firstOf(eventIds, opened, further - eventsUnder(opened, approvalId));
+    if (covered.length > 0) return { eventIds: covered, approvalId };
   }
   const approval = await findApprovalOf(ports, transaction, caller, operation);
   if (!approval) throw new BeyondLimit(operation);
   await approval.use(transaction, further);
-  return approval.id;
+  return { eventIds: firstOf(eventIds, opened, further), approvalId: approval.id };
+}
+
+/** The first events, of which no more than `room` were not opened before. */
+function firstOf(eventIds: readonly string[], opened: readonly OpenedEvent[], room: number): readonly string[] {
+  const known = new Set(opened.map(({ event_id }) => event_id));
+  const first: string[] = [];
+  let further = 0;
+  for (const id of eventIds) {
+    if (!known.has(id)) further++;
+    // guard(false): a person opens no more events than the limit, or than an approval allows
+    if (further > room) break;
+    first.push(id);
+  }
+  return first;
 }
 
 const eventsUnder = (opened: readonly OpenedEvent[], approvalId: string | null): number =>

@@ -17,6 +17,7 @@ const OPERATIONS: { readonly [T in Tag]: () => Promise<Pick<Operations, IdsOf<T>
   Events: async () => ({
     ...(await import("./events.ts")),
     ...(await import("./count-events.ts")),
+    ...(await import("./open-events.ts")),
     ...(await import("./tail-events.ts")),
     ...(await import("./timeline.ts")),
   }),

@@ -256,28 +256,3 @@ export function isCovered({ scope, subject, account }: CaseRow, event: CoveredEv
   if (scope === "event") return subject === event.eventId;
   return account === event.account && (scope === "account" || subject === event.actionId);
 }
-
-const USE_CASE = sql(
-  returning(`update access_case set events_opened = events_opened + 1 where case_id = $1
-      -- guard(true): only the person who opened a case uses it
-      and opened_by = $2
-      -- guard(true): a closed or expired case opens nothing
-      and ${isValidAt("$3")}
-      -- guard(true): a case opens only events that it covers
-      and case when scope = 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end`),
-  ["uuid", "text", "timestamptz", "text", "text", "uuid"],
-  CASE_TYPES,
-);
-
-/** Counts an event that the person opens with the case. @returns `undefined` if the case does not allow this. */
-export async function useCase(
-  executor: Executor,
-  clock: Clock,
-  caseId: string,
-  person: string,
-  { account, actionId, eventId }: CoveredEvent,
-): Promise<CaseRow | undefined> {
-  const now = new Date(clock.now()).toISOString();
-  const { rows } = await query(executor, USE_CASE, [caseId, person, now, account, actionId, eventId]);
-  return rows[0] as CaseRow | undefined;
-}

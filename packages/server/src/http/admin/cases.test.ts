@@ -103,7 +103,7 @@ describe("a case", () => {
     const all = await auditor.call("reviewReads", {});
     const own = await reader.call("reviewReads", {});
     const counted = { person, via: "api", operation: "event.read_raw", category: why.category, ticket: why.ticket };
-    expect(own.reads).toEqual([{ ...counted, entries: 2, accounts: 1, unchecked: 2 }]);
+    expect(own.reads).toEqual([{ ...counted, entries: 2, events: 2, accounts: 1, unchecked: 2 }]);
     expect(own.repeated_reasons).toEqual([{ person, reason: why.reason, cases: 2 }]);
     expect(own.unused_cases).toMatchObject([{ case_id: unused.case_id, person }]);
     expect(all.reads).toEqual(expect.arrayContaining(own.reads));

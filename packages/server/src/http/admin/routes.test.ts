@@ -54,6 +54,7 @@ const values = (): Readonly<Record<string, unknown>> => ({
   before: "none@1",
   bundles: [bundleOf("({ su }) => su.value ?? null")],
   event_id: setUp.event.eventId,
+  event_ids: [NO_ID],
   feature: "none@1",
   features: ["none@1"],
   idempotency_key: setUp.event.idempotencyKey,

@@ -122,8 +122,8 @@ export function findAttributes(
 }
 
 const REVEAL_EVENT = sql(
-  "select payload, key_id, hold_id from reveal_event($1, $2, $3, $4)",
-  ["uuid", "text", "int4", "timestamptz"],
+  "select payload, key_id, hold_id from reveal_event($1, $2, $3, $4, $5)",
+  ["uuid", "text", "int4", "timestamptz", "uuid"],
   { payload: "bytea", key_id: "uuid?", hold_id: "uuid?" },
 );
 
@@ -142,6 +142,7 @@ export async function revealEvent(
     event.account,
     event.purpose,
     event.received_at,
+    event.event_id,
   ]);
   return rows[0] && storedEvent({ ...event, ...rows[0] });
 }

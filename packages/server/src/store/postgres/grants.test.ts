@@ -96,7 +96,7 @@ describe("a login of", () => {
     "insert into legal_hold (hold_id) values (gen_random_uuid())",
     "insert into audit_checkpoint (size) values (1)",
     "select setval('compared_payload', 0)",
-    "select reveal_event(gen_random_uuid(), 'a', 1, now())",
+    "select reveal_event(gen_random_uuid(), 'a', 1, now(), gen_random_uuid())",
     "select reveal_features(gen_random_uuid(), '{}', '{}', '{}', '{}')",
     "select drop_expired_partition(gen_random_uuid())",
     "set role drs_service",

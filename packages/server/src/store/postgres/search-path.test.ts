@@ -60,8 +60,8 @@ test("an entry that is rolled back reveals no event", async () => {
     [entry, event.eventId],
   );
   expect(rows).toEqual([{ filled: true }]);
-  const values = [entry, event.account, event.purpose, new Date(event.receivedAt).toISOString()];
-  await expect(client.query("select payload from reveal_event($1, $2, $3, $4)", values)).rejects.toThrow(
+  const values = [entry, event.account, event.purpose, new Date(event.receivedAt).toISOString(), event.eventId];
+  await expect(client.query("select payload from reveal_event($1, $2, $3, $4, $5)", values)).rejects.toThrow(
     /no committed audit entry/,
   );
   await client.query("rollback");

@@ -1,6 +1,6 @@
 /** Numbers of events by time, for a search that shows where its events are. */
 import { MAX_COUNTED } from "@device-risk-signals/admin-api";
-import { type Bucket, countEvents as count, findOldest } from "../store/events/count-events.ts";
+import { type Bucket, type BucketCount, countEvents as count, findOldest } from "../store/events/count-events.ts";
 import { filterOf, requireAllowedFilter, SEARCH_MS, shownFilter } from "./event-lists.ts";
 import type { Operation } from "./operation.ts";
 import { type ReplayedPorts, requireReplayedJournal } from "./ports.ts";
@@ -34,14 +34,20 @@ export const countEvents: Operation<"countEvents", "clock" | "monotonic" | Repla
   await requireReplayedJournal(ports);
   requireAllowedFilter(scope, input);
   const { buckets = 1, ...wanted } = input;
-  const { from = 0, to = ports.clock.now(), ...filter } = await filterOf(ports, wanted);
+  const { from, to = ports.clock.now(), ...filter } = await filterOf(ports, wanted);
   const oldest = await findOldest(ports.pool, filter);
-  const counts = await count(ports.pool, ports.monotonic, {
-    filter: { ...filter, includeRestricted: seesRestricted(caller) },
-    buckets: bucketsOf({ from: Math.max(from, oldest), to }, buckets),
-    max: MAX_COUNTED,
-    timeMs: SEARCH_MS,
-  });
+  const deadline = ports.monotonic.now() + SEARCH_MS;
+  const countFrom = (start: number): Promise<readonly BucketCount[]> =>
+    count(ports.pool, ports.monotonic, {
+      filter: { ...filter, includeRestricted: seesRestricted(caller) },
+      buckets: bucketsOf({ from: start, to }, buckets),
+      max: MAX_COUNTED,
+      timeMs: deadline - ports.monotonic.now(),
+    });
+  const all = await countFrom(Math.max(from ?? oldest, oldest));
+  const first = all.find(({ events, more }) => events > 0 || more);
+  // The oldest partition may begin long before its first event: finer parts show more.
+  const counts = from === undefined && first && first !== all[0] ? await countFrom(first.from) : all;
   return {
     answer: {
       counts: counts.map((one) => ({

@@ -36,6 +36,18 @@ describe("the numbers of events", () => {
     expect([parts.length <= 60, sum(parts)]).toEqual([true, 3]);
     expect(parts.map(({ from }) => from)).toEqual(parts.map(({ from }) => from).toSorted());
     expect(await count({ from: ago(1), to: ago(2) })).toEqual([]);
+    expect(await count({ action_type: "unknown", buckets: 60 }), "nothing").toEqual(
+      expect.not.arrayContaining([expect.objectContaining({ more: true })]),
+    );
+  });
+
+  it("begin with the first event, and not with the partition in which it is", async () => {
+    const client = await listener.client(["analyst"]);
+    const { counts } = await client.call("countEvents", { buckets: 60 });
+    const before = counts.findIndex(({ events }) => events > 0);
+    // The first event is 30 hours old, and its partition is of a month.
+    expect(sum(counts)).toBe(5);
+    expect(Date.parse(counts[before]?.from ?? "") - Date.parse(counts[0]?.from ?? "")).toBeLessThan(24 * HOUR_MS);
   });
 
   it("stop at a thousand", async () => {

@@ -1,8 +1,7 @@
-import type { Answer, Event } from "@device-risk-signals/admin-api";
-import { useQuery } from "@tanstack/react-query";
+import type { Event } from "@device-risk-signals/admin-api";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { call, queryClient, useRead } from "../app/api.ts";
+import { call, useRead } from "../app/api.ts";
 import { Forbidden, useScope, useSession } from "../app/session.tsx";
 import { useKeys } from "../app/use-keys.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -15,6 +14,7 @@ import { EventHead } from "./event-head.tsx";
 import { ExactBytes } from "./exact-bytes.tsx";
 import { Observations } from "./observations.tsx";
 import { OpenCaseDialog } from "./open-case-dialog.tsx";
+import { keepOpened, useOpened } from "./opened.ts";
 import { type Case, forgetCases, nameOf, useCase } from "./use-case.tsx";
 
 export function EventPage() {
@@ -62,16 +62,11 @@ export function EventPage() {
   );
 }
 
-type Opened = Answer<"readObservations">;
-
-/** What a person opened stays in this page's memory only: another visit asks again, and is audited again. */
-const openedKey = (event: Event): readonly unknown[] => ["opened", event.event_id];
-
 function Opened({ event }: { readonly event: Event }) {
   const scope = useScope("events.observations");
   const { person } = useSession();
   const known = useCase(person, [event], scope !== undefined);
-  const { data: opened } = useQuery<Opened>({ queryKey: openedKey(event), enabled: false });
+  const opened = useOpened(event.event_id);
   const [isAsking, setAsking] = useState(false);
   const [isOpening, setOpening] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -80,7 +75,7 @@ function Opened({ event }: { readonly event: Event }) {
     setOpening(true);
     setError(undefined);
     try {
-      queryClient.setQueryData(openedKey(event), await call("readObservations", { event_id: event.event_id, case_id }));
+      keepOpened(await call("readObservations", { event_id: event.event_id, case_id }));
     } catch (thrown) {
       setError(thrown);
       await forgetCases();

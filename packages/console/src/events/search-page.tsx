@@ -1,6 +1,7 @@
 import type { Answer, Event } from "@device-risk-signals/admin-api";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { call } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -9,7 +10,14 @@ import { FilterBar } from "../ui/filter-bar.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
+import { Count } from "./count.tsx";
+import { Histogram } from "./histogram.tsx";
+import { useOpened } from "./opened.ts";
 import { FILTERS, inputOf, type Search } from "./search.ts";
+
+// These read the catalog, which the first page does not load.
+const OpenPage = lazy(async () => ({ default: (await import("./open-page.tsx")).OpenPage }));
+const OpenedRow = lazy(async () => ({ default: (await import("./opened-row.tsx")).OpenedRow }));
 
 const PAGE = 50;
 
@@ -31,6 +39,7 @@ export function SearchPage() {
         <CopyButton text={location.href} label="Copy link" />
       </header>
       <Filters search={search} />
+      <When search={search} />
       {scope === "pseudonyms" && <p className="note">Accounts, actions and sessions are shown as pseudonyms.</p>}
       <Results search={search} />
     </>
@@ -56,6 +65,16 @@ function Filters({ search }: { readonly search: Search }) {
   );
 }
 
+function When({ search }: { readonly search: Search }) {
+  const navigate = useNavigate({ from: "/events" });
+  return (
+    <Histogram
+      search={search}
+      zoom={(range) => void navigate({ search: (before: Search) => ({ ...before, ...range }) })}
+    />
+  );
+}
+
 function Results({ search }: { readonly search: Search }) {
   const list = useInfiniteQuery({
     queryKey: ["listEvents", search],
@@ -70,7 +89,14 @@ function Results({ search }: { readonly search: Search }) {
   const until = pages.at(-1)?.searched_until ?? null;
   return (
     <>
-      {events.length > 0 && <EventTable events={events} search={search} />}
+      {events.length > 0 && (
+        <>
+          <Suspense>
+            <OpenPage key={JSON.stringify(search)} events={events} />
+          </Suspense>
+          <EventTable events={events} search={search} />
+        </>
+      )}
       {list.error && (
         <Failure
           error={list.error}
@@ -96,6 +122,7 @@ function Results({ search }: { readonly search: Search }) {
           </button>
         )}
         {events.length > 0 && !list.hasNextPage && <p className="quiet">These are all events of these filters.</p>}
+        {list.hasNextPage && <Count key={JSON.stringify(search)} search={search} />}
       </footer>
     </>
   );
@@ -147,26 +174,42 @@ function EventTable({ events, search }: { readonly events: readonly Event[]; rea
         </thead>
         <tbody>
           {events.map((event) => (
-            <tr key={event.event_id}>
-              <td>
-                <Link to="/events/$eventId" params={{ eventId: event.event_id }} className="row-link">
-                  <Time at={event.received_at} isShort />
-                </Link>
-              </td>
-              <Cell name="account" event={event} search={search} />
-              <Cell name="action_type" event={event} search={search} />
-              <Cell name="platform" event={event} search={search} />
-              <Cell name="sdk_version" event={event} search={search} />
-              <td>
-                <Foreign text={event.app_version} />
-              </td>
-              <Cell name="purpose" event={event} search={search} />
-              <td>{stateOf(event)}</td>
-            </tr>
+            <Row key={event.event_id} event={event} search={search} />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+const COLUMNS = 8;
+
+function Row({ event, search }: { readonly event: Event; readonly search: Search }) {
+  const opened = useOpened(event.event_id);
+  return (
+    <>
+      <tr className="event-row">
+        <td>
+          <Link to="/events/$eventId" params={{ eventId: event.event_id }} className="row-link">
+            <Time at={event.received_at} isShort />
+          </Link>
+        </td>
+        <Cell name="account" event={event} search={search} />
+        <Cell name="action_type" event={event} search={search} />
+        <Cell name="platform" event={event} search={search} />
+        <Cell name="sdk_version" event={event} search={search} />
+        <td>
+          <Foreign text={event.app_version} />
+        </td>
+        <Cell name="purpose" event={event} search={search} />
+        <td>{stateOf(event)}</td>
+      </tr>
+      {opened && (
+        <Suspense>
+          <OpenedRow opened={opened} columns={COLUMNS} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

@@ -1,0 +1,48 @@
+import { describeProbes } from "@device-risk-signals/contract/observations";
+import { deviceOf } from "@device-risk-signals/contract/observations/device";
+import { useMemo } from "react";
+import { Foreign, visible } from "../ui/foreign.tsx";
+import { titleOf } from "./field-path.ts";
+import { OUTCOMES } from "./outcome.tsx";
+import type { Opened } from "./opened.ts";
+
+/** What an opened event says in one line: its device in words, and the outcome of each probe. */
+export function OpenedRow({ opened, columns }: { readonly opened: Opened; readonly columns: number }) {
+  const { observations, event } = opened;
+  const { device, probes } = useMemo(() => {
+    const raw = observations as Readonly<Record<string, unknown>>;
+    return { device: deviceOf(raw), probes: describeProbes(raw) };
+  }, [observations]);
+  const counts = Object.entries(Object.groupBy(probes, ({ state }) => state));
+  return (
+    <tr className="opened-row">
+      <td colSpan={columns}>
+        <div>
+          <span
+            className="small-strip"
+            role="img"
+            aria-label={`Probes: ${counts.map(([state, { length }]) => `${length} ${state}`).join(", ")}`}
+          >
+            {probes.map(({ probe, state, reason }) => (
+              <span
+                key={probe}
+                className={`cell outcome-${state}`}
+                title={visible(`${titleOf(probe)}: ${OUTCOMES[state].word}${reason === null ? "" : `, ${reason}`}`)}
+              >
+                {OUTCOMES[state].mark}
+              </span>
+            ))}
+          </span>
+          <span>
+            {device === null ? <span className="quiet">The event names no device</span> : <Foreign text={device} />}
+            {event.app_version !== "" && (
+              <>
+                , app <Foreign text={event.app_version} />
+              </>
+            )}
+          </span>
+        </div>
+      </td>
+    </tr>
+  );
+}

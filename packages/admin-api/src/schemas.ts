@@ -75,6 +75,12 @@ export const sdkVersion = nonEmptyText(LIMITS.sdkVersion, "SDK version.");
 export const sessionId = nonEmptyText(LIMITS.sessionId, "Session id of an account.");
 export const idempotencyKey = nonEmptyText(LIMITS.idempotencyKey, "Idempotency key of an account.");
 
+const featureState = shape("FeatureState", {
+  status: Type.Enum(["computed", "pending", "excluded"]),
+  reason: nullable(shownText("Why features are missing, such as `before-adoption`.")),
+  features: count("How many features are stored."),
+});
+
 export const event = shape("Event", {
   event_id: shownText(),
   idempotency_key: shownText("For the role operator, a pseudonym."),
@@ -94,6 +100,7 @@ export const event = shape("Event", {
   restricted: Type.Boolean({
     description: "Whether it is excluded from analysis. Only the role `privacy` is shown such events.",
   }),
+  features: Type.Optional(nullable(featureState)),
 });
 export type Event = Static<typeof event>;
 

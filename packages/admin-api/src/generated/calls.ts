@@ -26,6 +26,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
       "sdk_version",
       "from",
       "to",
+      "features",
       "limit",
       "after",
     ],

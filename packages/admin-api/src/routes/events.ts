@@ -88,6 +88,12 @@ export const EVENT_ROUTES = {
     access: "audited-read",
     query: object({
       ...filter,
+      features: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: "Also whether its features are computed. Null: its purpose has no features.",
+        }),
+      ),
       limit,
       after: Type.Optional(nonEmptyText(128, "`next` of the page before.")),
     }),

@@ -80,7 +80,7 @@ function Results({ search }: { readonly search: Search }) {
     queryKey: ["listEvents", search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: after }) =>
-      call("listEvents", { ...inputOf(search), limit: PAGE, ...(after !== undefined && { after }) }),
+      call("listEvents", { ...inputOf(search), features: true, limit: PAGE, ...(after !== undefined && { after }) }),
     getNextPageParam: ({ next }: Answer<"listEvents">) => next ?? undefined,
   });
   if (list.isPending) return <Skeleton lines={8} />;
@@ -169,6 +169,7 @@ function EventTable({ events, search }: { readonly events: readonly Event[]; rea
             <th scope="col">SDK</th>
             <th scope="col">App</th>
             <th scope="col">Purpose</th>
+            <th scope="col">Features</th>
             <th scope="col">State</th>
           </tr>
         </thead>
@@ -182,7 +183,7 @@ function EventTable({ events, search }: { readonly events: readonly Event[]; rea
   );
 }
 
-const COLUMNS = 8;
+const COLUMNS = 9;
 
 function Row({ event, search }: { readonly event: Event; readonly search: Search }) {
   const opened = useOpened(event.event_id);
@@ -202,6 +203,7 @@ function Row({ event, search }: { readonly event: Event; readonly search: Search
           <Foreign text={event.app_version} />
         </td>
         <Cell name="purpose" event={event} search={search} />
+        <td>{featuresOf(event)}</td>
         <td>{stateOf(event)}</td>
       </tr>
       {opened && (
@@ -211,6 +213,15 @@ function Row({ event, search }: { readonly event: Event; readonly search: Search
       )}
     </>
   );
+}
+
+/** Whether the features of the event are computed. Their values are sealed. */
+function featuresOf({ features }: Event): string {
+  if (!features) return "";
+  const { status, reason, features: stored } = features;
+  if (status === "pending") return "pending";
+  const why = reason === "before-adoption" ? "received before the adoption" : reason?.replaceAll("-", " ");
+  return [status === "computed" ? `${stored} computed` : "", why ?? ""].filter(Boolean).join(", ");
 }
 
 const stateOf = ({ held, restricted }: Event): string =>

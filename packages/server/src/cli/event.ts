@@ -67,7 +67,11 @@ const listCommand = (context: Context): Command =>
     empty: "No events.",
     columns: columnsOf,
     limit: 50,
-    options: { ...FILTER, after: { flags: "--after <event-id>", help: "continue after this event", read: uuid } },
+    options: {
+      ...FILTER,
+      features: "also whether its features are computed",
+      after: { flags: "--after <event-id>", help: "continue after this event", read: uuid },
+    },
     end: ({ searched_until: until }) =>
       until === null
         ? undefined
@@ -115,7 +119,9 @@ const tailCommand = (context: Context): Command =>
     end: ({ more }) => (more ? "There are more: older ones are left out." : undefined),
   });
 
-function columnsOf({ event_id, received_at, account, action_type, platform, held, restricted }: Event): object {
+function columnsOf(event: Event): object {
+  const { event_id, received_at, account, action_type, platform, held, restricted, features } = event;
   const state = [held ? "held" : "", restricted ? "restricted" : ""].filter(Boolean).join(", ") || null;
-  return { event_id, received_at, account, action_type, platform, state };
+  const computed = features === undefined ? {} : { features: features && (features.reason ?? features.status) };
+  return { event_id, received_at, account, action_type, platform, state, ...computed };
 }

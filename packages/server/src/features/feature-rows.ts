@@ -324,18 +324,52 @@ export async function revealFeatures(
   });
 }
 
-const ofEvents = (view: string) =>
+const NAMED = "unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)";
+const IS_NAMED = "f.account = n.account and f.received_at = n.received_at and f.event_id = n.event_id";
+const NAMED_TYPES = ["text[]", "timestamptz[]", "uuid[]"] as const;
+
+const ofEvents = <const Of extends Columns>(view: string, columns: string, types: Of) =>
   partitionQuery(
-    ["text[]", "timestamptz[]", "uuid[]"],
-    ROW_TYPES,
-    (
-      within,
-    ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
-      join ${view} f on ${within("f", "view")} and f.account = n.account and f.received_at = n.received_at
-        and f.event_id = n.event_id order by f.event_id, f.layer`,
+    NAMED_TYPES,
+    types,
+    (within) => `select ${columns} from ${NAMED} join ${view} f on ${within("f", "view")} and ${IS_NAMED}
+      order by f.event_id, f.layer`,
   );
-const OF_EVENTS = ofEvents("unrestricted_feature");
-const STORED_OF_EVENTS = ofEvents("kept_feature");
+const OF_EVENTS = ofEvents("unrestricted_feature", ROW_COLUMNS, ROW_TYPES);
+const STORED_OF_EVENTS = ofEvents("kept_feature", ROW_COLUMNS, ROW_TYPES);
+
+const attributesOf = (view: FeatureView) => ({
+  inPartitions: ofEvents(view, ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+  ofCopies: sql(
+    `select ${ATTRIBUTE_COLUMNS} from ${NAMED} join ${view} f on f.partition_purpose = -1 and ${IS_NAMED}`,
+    NAMED_TYPES,
+    ATTRIBUTE_TYPES,
+  ),
+});
+const ATTRIBUTES_OF_EVENTS = {
+  live_feature: attributesOf("live_feature"),
+  unrestricted_feature: attributesOf("unrestricted_feature"),
+};
+
+/** Finds the rows of events, and of copies that holds keep, without their values. */
+export async function findAttributesOfEvents(
+  executor: Executor,
+  events: readonly Pick<FeatureRow, "account" | "received_at" | "event_id">[],
+  { includeRestricted = false }: ReadOptions,
+): Promise<readonly FeatureAttributes[]> {
+  if (events.length === 0) return [];
+  // guard(true): only a read that asks for restricted values gets them
+  const { inPartitions, ofCopies } = ATTRIBUTES_OF_EVENTS[includeRestricted ? "live_feature" : "unrestricted_feature"];
+  const times = events.map(({ received_at }) => Date.parse(received_at));
+  const partitions = await findFeaturePartitions(executor, { from: Math.min(...times), to: Math.max(...times) });
+  const values = [
+    events.map(({ account }) => account),
+    events.map(({ received_at }) => received_at),
+    events.map(({ event_id }) => event_id),
+  ] as const;
+  const rows = await Array.fromAsync(queryPartitions(executor, inPartitions, partitions, values));
+  return [...rows, ...(await query(executor, ofCopies, values)).rows];
+}
 
 /** Finds the rows of events that may be analysed, by the id of the event. */
 export async function findRowsOfEvents(

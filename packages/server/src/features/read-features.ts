@@ -8,7 +8,12 @@ import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { findDue } from "./extraction-due.ts";
 import { findFailures } from "./failures.ts";
 import { decodeFeatures } from "./feature-payload.ts";
-import { type FeatureAttributes, type FeatureRow, findFeatureAttributes } from "./feature-rows.ts";
+import {
+  type FeatureAttributes,
+  type FeatureRow,
+  findAttributesOfEvents,
+  findFeatureAttributes,
+} from "./feature-rows.ts";
 import { isOf } from "./layers-of-event.ts";
 import { openRow } from "./open-row.ts";
 
@@ -77,19 +82,74 @@ export async function listFeatures(
     .toSorted((a, b) => (a.attributes.event_id < b.attributes.event_id ? 1 : -1))
     .slice(0, limit);
   const failures = await findFailures(executor, idsOf(newest.map(({ attributes }) => attributes)));
-  return newest.map(({ attributes, isStored, rows: own }) => {
-    const { event_id, received_at, account, action_id, purpose } = attributes;
-    const stored = new Set(own.flatMap((row) => layers.find(({ layer }) => layer === row.layer)?.members ?? []));
-    const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, stored)) : [];
-    const reasons = missing.map(({ layer, active_from }) => {
-      const failure = failures.get(event_id)?.get(layer);
-      return failure ?? (received_at < active_from ? BEFORE_ADOPTION : "not-computed");
-    });
-    const isPending = due.has(event_id) && layers.some((layer) => isDueIn(layer, attributes, stored));
-    const state = stateOf(own.length > 0, isStored && isPending, reasons);
+  return newest.map((listed) => {
+    const { event_id, received_at, account, action_id, purpose } = listed.attributes;
     const names = { event_id, received_at, account, action_id, purpose: purposes.get(purpose) ?? "" };
-    return { ...names, ...state, rows: own };
+    return { ...names, ...stateOfListed(listed, { layers, due, failures }), rows: listed.rows };
   });
+}
+
+/** An event, or what is left of it, and its rows of features. */
+interface Listed {
+  readonly attributes: Attributes;
+  /** Whether the event itself is stored. */
+  readonly isStored: boolean;
+  readonly rows: readonly FeatureAttributes[];
+}
+
+interface Work {
+  readonly layers: readonly LayerRow[];
+  readonly due: ReadonlySet<string>;
+  readonly failures: ReadonlyMap<string, ReadonlyMap<number, string>>;
+}
+
+type State = Pick<ListedFeatures, "status" | "reason">;
+
+function stateOfListed({ attributes, isStored, rows }: Listed, { layers, due, failures }: Work): State {
+  const { event_id, received_at } = attributes;
+  const stored = storedOf(layers, rows);
+  const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, stored)) : [];
+  const reasons = missing.map(({ layer, active_from }) => {
+    const failure = failures.get(event_id)?.get(layer);
+    return failure ?? (received_at < active_from ? BEFORE_ADOPTION : "not-computed");
+  });
+  const isDue = due.has(event_id) && layers.some((layer) => isDueIn(layer, attributes, stored));
+  return stateOf(rows.length > 0, isStored && isDue, reasons);
+}
+
+/** The features that the rows have. */
+const storedOf = (layers: readonly LayerRow[], rows: readonly FeatureAttributes[]): ReadonlySet<FeatureName> =>
+  new Set(rows.flatMap((row) => layers.find(({ layer }) => layer === row.layer)?.members ?? []));
+
+/** The state of the features of an event, and how many are stored. */
+export type FeatureState = State & { readonly features: number };
+
+/**
+ * The state of the features of stored events by the event's id, without their values. An event whose purpose has no
+ * features has none.
+ */
+export async function findFeatureStates(
+  executor: Executor,
+  events: readonly ListedEvent[],
+  options: ReadOptions,
+): Promise<ReadonlyMap<string, FeatureState>> {
+  const layers = await listLayers(executor);
+  const purposes = new Set(layers.map(({ purpose }) => purpose));
+  const featured = events.filter(({ purpose }) => purposes.has(purpose));
+  // As in `listFeatures`, due events are read before the rows.
+  const due = await findDue(executor, idsOf(featured));
+  const rows = Map.groupBy(await findAttributesOfEvents(executor, featured, options), ({ event_id }) => event_id);
+  const failures = await findFailures(executor, idsOf(featured));
+  const states = new Map<string, FeatureState>();
+  for (const attributes of featured) {
+    const own = rows.get(attributes.event_id) ?? [];
+    const isOfNone =
+      own.length === 0 && !layers.some((one) => one.ended_at === null && one.purpose === attributes.purpose);
+    if (isOfNone) continue;
+    const state = stateOfListed({ attributes, isStored: true, rows: own }, { layers, due, failures });
+    states.set(attributes.event_id, { ...state, features: storedOf(layers, own).size });
+  }
+  return states;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Event, Input } from "@device-risk-signals/admin-api";
+import { findFeatureStates } from "../features/read-features.ts";
 import { type Found, findEvents } from "../store/events/find-events.ts";
 import { isUuid } from "../base/identifiers/uuidv7.ts";
 import { filterOf, requireAllowedFilter, SEARCH_MS, shown, shownFilter, type ShownPorts } from "./event-lists.ts";
@@ -22,9 +23,12 @@ export const listEvents: Operation<"listEvents", ListPorts> = async ({ ports, ca
   const searchedUntil = foundPage.searchedUntil === undefined ? null : new Date(foundPage.searchedUntil).toISOString();
   const isFull = foundPage.events.length === limit;
   const last = foundPage.events.at(-1);
+  const events = await shown(ports, foundPage.events, scope);
+  const options = { includeRestricted: seesRestricted(caller) };
+  const states = input.features && (await findFeatureStates(ports.pool, foundPage.events, options));
   return {
     answer: {
-      events: await shown(ports, foundPage.events, scope),
+      events: states ? events.map((event) => ({ ...event, features: states.get(event.event_id) ?? null })) : events,
       next: isFull && last ? last.event_id : searchedUntil,
       searched_until: searchedUntil,
     },

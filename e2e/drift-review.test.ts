@@ -79,6 +79,10 @@ const valueOf = async (eventId: string): Promise<unknown> => {
   return event?.features.map(({ state, value, inputs }) => ({ state, value, inputs }));
 };
 
+/** The features that read a path. */
+const readersOf = async (path: string): Promise<unknown> =>
+  objects(await succeed("drift", "show", path, "--json"))[0]?.["read_by"];
+
 test("a new probe is stored exactly, listed as drift, and read by features only while it is accepted", async () => {
   const first = await post("2.0.0", NEW_PROBES);
   expect(await succeed("event", "get", first, "--raw", ...REASON)).toContain(`"probes": ${NEW_PROBES}`);
@@ -102,6 +106,10 @@ test("a new probe is stored exactly, listed as drift, and read by features only 
   await succeed("feature", "propose", repository, ...REASON);
   const deciding = ["new_found@1", "--purpose", "default", ...REASON];
   expect(await succeed("feature", "adopt", ...deciding)).toContain("Adopted as layer 1.");
+  const reader = { feature: "new_found@1", path: "new_probe.found" };
+  expect(await readersOf("new_probe.found")).toEqual([{ ...reader, computed_for: ["default"] }]);
+  expect(await readersOf("new_probe")).toEqual([{ ...reader, computed_for: ["default"] }]);
+  expect(await readersOf("new_probe.fo")).toEqual([]);
 
   const [newer, older] = [
     await post("2.0.0", NEW_PROBES.replace('"novel":1', '"novel":"1"')),
@@ -112,6 +120,7 @@ test("a new probe is stored exactly, listed as drift, and read by features only 
   await until(async () => (await listDecisions())["fonts.novel"] === "open");
 
   await succeed("feature", "retire", ...deciding);
+  expect(await readersOf("new_probe.found")).toEqual([{ ...reader, computed_for: [] }]);
   await succeed("drift", "reject", "new_probe.found", ...REASON);
   const again = await drs("feature", "adopt", ...deciding);
   expect(again.code).toBe(1);

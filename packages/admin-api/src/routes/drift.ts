@@ -21,7 +21,10 @@ const seenMember = shape("SeenMember", {
   sdk_version: shownText(),
   first_seen: shownText(),
   last_seen: shownText(),
-  occurrences: count(),
+  occurrences: count("Number of events."),
+  daily: Type.Array(count(), {
+    description: "The events of each of 30 days in UTC; the last number is of the day of `last_seen`.",
+  }),
   review,
 });
 
@@ -70,12 +73,24 @@ export const DRIFT_ROUTES = {
     method: "GET",
     path: "/drift/{path}",
     tag: TAG,
-    summary: "What was seen at a path, above it and below it, and what was decided",
+    summary: "What was seen at a path, above it and below it, what was decided, and which features read it",
     permission: "features.governance",
     operation: "drift.show",
     access: "read",
     ...byPath,
-    answer: object({ seen: Type.Array(seenMember), decisions: Type.Array(decision), overlay }),
+    answer: object({
+      seen: Type.Array(seenMember),
+      decisions: Type.Array(decision),
+      overlay,
+      read_by: Type.Array(
+        shape("FieldReader", {
+          feature: shownText("`id@version`."),
+          path: shownText("The path that it reads."),
+          computed_for: Type.Array(shownText(), { description: "The purposes for which it is computed now." }),
+        }),
+        { description: "Versions of features that were proposed, and read the path or one above it or below it." },
+      ),
+    }),
   },
   readOverlay: {
     method: "GET",

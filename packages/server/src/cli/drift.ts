@@ -43,13 +43,15 @@ function addReads(command: Command, context: Context): void {
     routeCommand(context, {
       name: "show",
       route: "readDrift",
-      help: "Show what was seen at a path, above it and below it, and the decisions.",
+      help: "Show what was seen at a path, the decisions, and the features that read it.",
       argument: ["path", "names from the probe down, joined by dots"],
       examples: ["drs drift show new_probe.found"],
-      show: ({ seen, decisions, overlay }) => {
+      show: ({ seen, decisions, overlay, read_by }) => {
         printRows(context, seen, "No stored event departed from the catalog here.");
         printRows(context, decisions, "No decisions.");
         printRows(context, overlay, "No accepted field.");
+        const readers = read_by.map((one) => ({ ...one, computed_for: one.computed_for.join(" ") }));
+        printRows(context, readers, "No feature reads it.");
       },
     }),
   );

@@ -85,6 +85,43 @@ export async function findManifests(executor: Executor, names: readonly FeatureN
   return (await query(executor, LIST_MANIFESTS, [names])).rows.map(({ manifest }) => manifest);
 }
 
+const LIST_NAMES = sql(
+  "select id || '@' || version as name from feature_version where id = $1 order by version",
+  ["text"],
+  { name: "text" },
+);
+
+/** The versions of a feature that were proposed, oldest first. */
+export async function listVersions(executor: Executor, id: string): Promise<readonly FeatureName[]> {
+  return (await query(executor, LIST_NAMES, [id])).rows.map(({ name }) => name);
+}
+
+const LIST_INPUTS = sql(
+  `select v.id || '@' || v.version as feature,
+      array(select jsonb_array_elements_text(input -> 'path')) as path,
+      array(select p.id from layer l join purpose p on p.code = l.purpose
+        where l.ended_at is null and v.id || '@' || v.version = any (l.members) order by p.id) as computed_for
+    from feature_version v, jsonb_array_elements(v.manifest::jsonb -> 'inputs') as input
+    order by v.id, v.version, input ->> 'name'`,
+  [],
+  { feature: "text", path: "text[]", computed_for: "text[]" },
+);
+
+/** A field that a version reads. */
+export interface ReadField {
+  readonly feature: FeatureName;
+  /** Names from the probe down, joined by dots. */
+  readonly path: string;
+  /** The purposes for which the version is computed now. */
+  readonly computed_for: string[];
+}
+
+/** The inputs of all versions that were proposed. */
+export async function listReadFields(executor: Executor): Promise<readonly ReadField[]> {
+  const { rows } = await query(executor, LIST_INPUTS);
+  return rows.map(({ path, ...row }) => ({ ...row, path: path.join(".") }));
+}
+
 const LIST_FIXTURES = sql(
   `select id, version, fixtures::jsonb as fixtures from feature_version
     where id || '@' || version = any ($1::text[]) and fixtures is not null`,

@@ -12,6 +12,7 @@ import {
   type Verdict,
 } from "../ingest/drift/drift-review.ts";
 import { listDrift as queryDrift } from "../ingest/drift/drift.ts";
+import { listReadFields } from "../features/decisions.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { agentOf } from "../access/identity/caller.ts";
 import { inTransaction } from "../store/postgres/database.ts";
@@ -40,8 +41,14 @@ export const readDrift: Operation<"readDrift", ReviewPorts> = async ({ ports, in
   const { driftDecisions } = await ports.keys();
   const { drift, decisions, overlay } = await readReview(ports.pool, driftDecisions, ports.clock.now());
   const related = { seen: relatedTo(drift, path), decisions: relatedTo(decisions, path) };
+  const readBy = relatedTo(await listReadFields(ports.pool), path);
   return {
-    answer: { seen: [...related.seen], decisions: [...related.decisions], overlay: [...relatedTo(overlay, path)] },
+    answer: {
+      seen: [...related.seen],
+      decisions: [...related.decisions],
+      overlay: [...relatedTo(overlay, path)],
+      read_by: [...readBy],
+    },
     audit: { detail: { path } },
   };
 };

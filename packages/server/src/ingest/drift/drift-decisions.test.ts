@@ -65,8 +65,8 @@ it("a decision is valid in a session with another date style", async () => {
 });
 
 it("a path has no types that JSON does not have, so that a decision about it is not too large", async () => {
-  const forge = `insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
-    select '${PATH}', 'type-' || number, 'ios', '1', now(), now(), 1 from generate_series(1, 101) as number`;
+  const forge = `insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences, daily)
+    select '${PATH}', 'type-' || number, 'ios', '1', now(), now(), 1, array_fill(1::int8, array[30]) from generate_series(1, 101) as number`;
   await expect(asLogin("drs_ingest", forge)).rejects.toMatchObject({ code: "23514" });
   const types = [...DRIFT_JSON_TYPES].toSorted();
   const valid = forge

@@ -12,6 +12,7 @@ const row = (path: string, json_type = "boolean"): DriftRow => ({
   first_seen: "2026-03-01T11:00:00.000Z",
   last_seen: "2026-03-01T11:00:00.000Z",
   occurrences: 1,
+  daily: [1],
 });
 
 const decision = (path: string, kind: DriftDecision["kind"], more: Partial<DriftDecision> = {}): DriftDecision => ({

@@ -63,6 +63,12 @@ async function rowsOf(version: string): Promise<readonly DriftRow[]> {
   return (await listDrift(opened.system.pool)).filter((row) => row.sdk_version === version);
 }
 
+/** What a row has of its 30 days. @param last the numbers of the last days. */
+const dailyOf = (...last: readonly number[]): number[] => [
+  ...Array.from({ length: 30 - last.length }, () => 0),
+  ...last,
+];
+
 const total = (rows: readonly DriftRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
 
 describe("a departure from the catalog", () => {
@@ -83,12 +89,43 @@ describe("a departure from the catalog", () => {
       last_seen: "2026-03-01T12:00:00.000Z",
     };
     expect(await rowsOf("1.0.0")).toEqual([
-      { ...row, path: "fonts.fontsDigest", json_type: "number", occurrences: 3, last_seen: "2026-03-01T12:01:00.000Z" },
-      { ...row, path: "fonts.novel", json_type: "array", occurrences: 1 },
+      {
+        ...row,
+        path: "fonts.fontsDigest",
+        json_type: "number",
+        occurrences: 3,
+        daily: dailyOf(3),
+        last_seen: "2026-03-01T12:01:00.000Z",
+      },
+      { ...row, path: "fonts.novel", json_type: "array", occurrences: 1, daily: dailyOf(1) },
     ]);
     expect(await rowsOf("1.0.1")).toMatchObject(
       ["android", "ios"].map((platform) => ({ path: "fonts.fontsDigest", platform, occurrences: 1 })),
     );
+  });
+
+  it("is counted by day in UTC for 30 days, also in a session of another time zone and if the clock is set back", async () => {
+    await opened.owner.query("set timezone to 'Pacific/Kiritimati'");
+    const { log } = openLog(opened.owner as unknown as Executor);
+    const see = async (time: string, events: number): Promise<readonly number[] | undefined> => {
+      now = Date.parse(time);
+      for (let event = 0; event < events; event++) log.observe("1.1.0", fonts({ novel: 1 }));
+      await log.flush();
+      return (await rowsOf("1.1.0"))[0]?.daily;
+    };
+    try {
+      expect(await see("2026-03-01T23:59:59Z", 2)).toEqual(dailyOf(2));
+      expect(await see("2026-03-02T00:00:00Z", 1)).toEqual(dailyOf(2, 1));
+      expect(await see("2026-03-02T12:00:00Z", 4)).toEqual(dailyOf(2, 5));
+      expect(await see("2026-03-04T12:00:00Z", 1)).toEqual(dailyOf(2, 5, 0, 1));
+      expect(await see("2026-03-02T12:00:00Z", 1)).toEqual(dailyOf(2, 5, 0, 2));
+      expect(await see("2026-04-02T12:00:00Z", 3)).toEqual([2, ...dailyOf(3).slice(1)]);
+      expect(await see("2026-04-03T12:00:00Z", 1)).toEqual(dailyOf(3, 1));
+      expect(await see("2027-04-03T12:00:00Z", 1)).toEqual(dailyOf(1));
+      expect((await rowsOf("1.1.0"))[0]?.occurrences).toBe(14);
+    } finally {
+      await opened.owner.query("reset timezone");
+    }
   });
 
   it("is not counted if the event matches the published schema, or if the outcome is not a success", async () => {

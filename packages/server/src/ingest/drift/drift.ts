@@ -69,14 +69,24 @@ const MAKE_ROOM = sql(
   ["jsonb"],
 );
 
+/** Days of `daily`. */
+const DAYS = 30;
+/** Days in UTC since a row was seen; less than 0 if the clock was set back. */
+const SINCE_SEEN = `((excluded.last_seen at time zone 'UTC')::date - (drift.last_seen at time zone 'UTC')::date)`;
+
 const WRITE_DRIFT = sql(
   `
-  insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
-    select path, json_type, platform, sdk_version, $2::timestamptz, $2::timestamptz, occurrences
+  insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences, daily)
+    select path, json_type, platform, sdk_version, $2::timestamptz, $2::timestamptz, occurrences,
+      array_fill(0::int8, array[${DAYS - 1}]) || occurrences
     from ${REPORTED} order by sdk_version, platform, path, json_type
     on conflict (sdk_version, platform, path, json_type) do update set
       last_seen = greatest(drift.last_seen, excluded.last_seen),
-      occurrences = drift.occurrences + excluded.occurrences`,
+      occurrences = drift.occurrences + excluded.occurrences,
+      daily = case when ${SINCE_SEEN} <= 0
+        then drift.daily[1:${DAYS - 1}] || (drift.daily[${DAYS}] + excluded.occurrences)
+        else drift.daily[1 + ${SINCE_SEEN}:${DAYS}]
+          || array_fill(0::int8, array[least(${SINCE_SEEN}, ${DAYS}) - 1]) || excluded.occurrences end`,
   ["jsonb", "timestamptz"],
 );
 
@@ -245,10 +255,12 @@ export interface DriftRow {
   readonly first_seen: string;
   readonly last_seen: string;
   readonly occurrences: number;
+  /** The events of 30 days in UTC, the last of which is the day of `last_seen`. */
+  readonly daily: number[];
 }
 
 const LIST_DRIFT = sql(
-  `select path, json_type, platform, sdk_version, occurrences,
+  `select path, json_type, platform, sdk_version, occurrences, daily::float8[] as daily,
         ${instant("first_seen")},
         ${instant("last_seen")}
       from drift order by occurrences desc, sdk_version, platform, path, json_type`,
@@ -259,6 +271,7 @@ const LIST_DRIFT = sql(
     platform: "text",
     sdk_version: "text",
     occurrences: "int8",
+    daily: "float8[]",
     first_seen: "text",
     last_seen: "text",
   },

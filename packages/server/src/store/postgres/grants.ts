@@ -108,7 +108,11 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, Grants>>>> 
   },
   "ingest/drift": {
     drift: {
-      ...toRoles([...APPEND, "delete", columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
+      ...toRoles(
+        [...APPEND, "delete", columns("update", "last_seen, occurrences, daily")],
+        "drs_service",
+        "drs_ingest",
+      ),
       drs_admin: READ,
     },
     drift_decision: toRoles([...READ, columns("insert", DRIFT_DECISION_COLUMNS)], "drs_service", "drs_admin"),

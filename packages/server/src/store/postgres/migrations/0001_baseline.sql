@@ -353,6 +353,8 @@ create table drift (
   first_seen timestamptz not null,
   last_seen timestamptz not null,
   occurrences bigint not null,
+  -- The events of 30 days in UTC; the last number is of the day of `last_seen`.
+  daily bigint[] not null check (cardinality(daily) = 30),
   primary key (sdk_version, platform, path, json_type)
 );
 

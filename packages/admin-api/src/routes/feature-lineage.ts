@@ -9,6 +9,7 @@ import {
   nullable,
   object,
   page,
+  SENSITIVITIES,
   shape,
   shownText,
   time,
@@ -262,7 +263,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     method: "GET",
     path: "/features/describe",
     tag: TAG,
-    summary: "Show how often a version of a feature had each state and value",
+    summary: "Show what a version of a feature reads, and how often it had each state and value",
     description:
       "It counts what workers have computed, for all purposes, also of events that have expired or were erased since. Each " +
       "number is rounded down to tens. Numbers from 1 to 9 are null, and groups with fewer than 10 events are left out.",
@@ -284,6 +285,22 @@ export const FEATURE_LINEAGE_ROUTES = {
     answer: object({
       feature: shownText(),
       meaning: shownText(),
+      false_readings: Type.Array(shownText("A situation in which the value misleads.")),
+      owner: shownText(),
+      hash: shownText("SHA-256 of the archived program, its inputs and its output."),
+      purposes: Type.Array(shownText("A purpose that the definition names.")),
+      versions: Type.Array(shownText(), {
+        description: "Every version that was proposed, `id@version`, oldest first.",
+      }),
+      inputs: Type.Array(
+        shape("FeatureInput", {
+          name: shownText(),
+          field: shownText("The path of the field that it reads."),
+          type: shownText(),
+          unit: nullable(shownText()),
+          sensitivity: Type.Enum([...SENSITIVITIES]),
+        }),
+      ),
       output: shownText("The type of its values, such as `flag`."),
       unit: nullable(shownText()),
       from: shownText("The first day."),

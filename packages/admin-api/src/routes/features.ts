@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { decision, featureName, featureValue, purpose } from "../feature-schemas.ts";
+import { decision, equivalentProgram, evidence, featureName, featureValue, purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
 import {
   account,
@@ -24,27 +24,6 @@ const TAG = "Features";
 const MAX_BUNDLES_BYTES = 8_388_608;
 
 const featureNames = Type.Array(featureName, { minItems: 1, maxItems: 500 });
-const ofVersion = { platform: shownText(), sdk_version: shownText() };
-const evidence = shape("Evidence", {
-  days: count("Days before the decision."),
-  events: count("The number of the newest events of the purpose that were read."),
-  is_limited: Type.Boolean({ description: "Whether there are more events in these days." }),
-  coverage: Type.Array(
-    shape("InputCoverage", {
-      ...ofVersion,
-      field: shownText("An input."),
-      states: Type.Record(Type.String(), count(), { description: "How often it had each state." }),
-    }),
-  ),
-  refused: Type.Array(
-    shape("RefusingVersion", {
-      ...ofVersion,
-      events: count("Events of all purposes."),
-      refused: count("Events that ingestion would have refused."),
-    }),
-  ),
-});
-
 const layer = shape("Layer", {
   layer: count(),
   purpose: shownText(),
@@ -139,16 +118,7 @@ export const FEATURE_ROUTES = {
       dry_run: dryRun,
     }),
     answer: object({
-      programs: Type.Array(
-        shape("EquivalentProgram", {
-          feature: shownText("`id@version`."),
-          hash: shownText("SHA-256 of the identity of the given program, in hexadecimal."),
-          archived_hash: shownText(),
-          events: count("Stored events for which both gave the same result."),
-          cases: count("Archived fixtures, and cases that are derived from them."),
-        }),
-        { description: "Programs that differ from the archived ones." },
-      ),
+      programs: Type.Array(equivalentProgram, { description: "Programs that differ from the archived ones." }),
       unreadable: count("Events that can't be opened."),
       dry_run: Type.Boolean(),
     }),

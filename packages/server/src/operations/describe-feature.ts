@@ -1,7 +1,7 @@
 import type { Input } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { showResults } from "../features/counted-results.ts";
-import { findManifests } from "../features/decisions.ts";
+import { findManifests, listVersions } from "../features/decisions.ts";
 import { type Days, type Grouping, listCountedDays, listCountedGroups } from "../features/read-tally.ts";
 import { invalid } from "./input.ts";
 import type { Operation } from "./operation.ts";
@@ -19,13 +19,21 @@ export const describeFeature: Operation<"describeFeature", "clock" | "pool"> = a
   if (!manifest) {
     throw new OperatorError("not-found", `No version ${feature} was proposed: see drs feature decisions.`);
   }
-  const { meaning, output } = manifest;
+  const { id, meaning, falseReadings, owner, hash, purposes, inputs, output } = manifest;
   const { groups, isLimited } = await listCountedGroups(pool, feature, days, groupingOf(by));
   const perDay = await listCountedDays(pool, feature, days);
   return {
     answer: {
       feature,
       meaning,
+      false_readings: [...falseReadings],
+      owner,
+      hash,
+      purposes: [...purposes],
+      versions: [...(await listVersions(pool, id))],
+      inputs: inputs.map(({ name, path, type, unit = null, sensitivity }) => {
+        return { name, field: path.join("."), type, unit, sensitivity };
+      }),
       output: output.type,
       unit: "unit" in output ? output.unit : null,
       ...days,

@@ -50,6 +50,12 @@ describe("drs feature describe", () => {
     expect(await describing()).toMatchObject({
       feature: "found@1",
       meaning: "An example",
+      false_readings: ["none is known"],
+      owner: "fraud team",
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      purposes: ["default"],
+      versions: ["found@1"],
+      inputs: [{ name: "su", field: "os_integrity.suBinaryFound", type: "boolean", unit: null, sensitivity: "medium" }],
       output: "flag",
       unit: null,
       groups: [{ platform: null, sdk_version: null, ...results }],

@@ -143,6 +143,7 @@ export const CALLS: Readonly<Record<RouteId, CallShape>> = {
     isRepeatable: true,
   },
   describeFeature: { method: "GET", path: "/features/describe", query: ["feature", "by", "from", "to"] },
+  planExport: { method: "POST", path: "/exports/features/plan", hasBody: true, hasProgress: true, isRepeatable: true },
   exportFeatures: { method: "POST", path: "/exports/features", hasBody: true, answer: "lines" },
   repeatExport: { method: "POST", path: "/exports/{export_id}/repeat", hasBody: true, answer: "lines" },
   exportEvents: { method: "POST", path: "/exports/events", hasBody: true, answer: "lines" },

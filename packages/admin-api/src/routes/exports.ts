@@ -157,6 +157,25 @@ const exportRecord = shape("Export", {
 });
 export type ExportRecord = Static<typeof exportRecord>;
 
+const planned = shape("PlannedColumn", {
+  feature: shownText("`id@version`."),
+  meaning: shownText(),
+  states: Type.Record(Type.String(), nullable(count()), {
+    description: "Number of rows by state, rounded down to tens; null from 1 to 9.",
+  }),
+});
+
+/** What an export of features takes from which labels. */
+const content = {
+  labels,
+  features: Type.Array(featureName, { minItems: 1, maxItems: 500, uniqueItems: true }),
+  purpose,
+  clock,
+  attributes: Type.Optional(attributes),
+  history_ms: Type.Optional(historyMs),
+  expires_on: expiresOn,
+};
+
 const handingOut = {
   method: "POST",
   tag: TAG,
@@ -166,6 +185,30 @@ const handingOut = {
 } as const;
 
 export const EXPORT_ROUTES = {
+  planExport: {
+    method: "POST",
+    path: "/exports/features/plan",
+    tag: TAG,
+    summary: "Count the rows and states that an export of features would have",
+    description:
+      "Checks what the export checks, hands out no value, and needs no approval. Numbers are rounded down to tens, except " +
+      "that of labels; numbers from 1 to 9 are null. The export has what is stored when it begins.",
+    permission: "exports.features",
+    operation: "export.plan",
+    access: "audited-read",
+    appliedBy: "worker",
+    isRepeatable: true,
+    maxBodyBytes: 2 * MAX_LABELS_BYTES,
+    body: object(content),
+    answer: object({
+      labels: count("Labels of the file."),
+      rows: nullable(count("Rows of the export: one for each label, or for each event of a history.")),
+      empty_rows: nullable(count("Labels for which no values are found.")),
+      limited_labels: nullable(count("Labels with more events than a label of an export can have.")),
+      columns: Type.Array(planned, { description: "In the order of the features." }),
+    }),
+    problems: ["not-found", "state-conflict"],
+  },
   exportFeatures: {
     ...handingOut,
     path: "/exports/features",
@@ -174,19 +217,7 @@ export const EXPORT_ROUTES = {
     permission: "exports.features",
     operation: "export.run",
     maxBodyBytes: 2 * MAX_LABELS_BYTES,
-    body: object({
-      labels,
-      features: Type.Array(featureName, { minItems: 1, maxItems: 500, uniqueItems: true }),
-      purpose,
-      clock,
-      format,
-      attributes: Type.Optional(attributes),
-      input_states: Type.Optional(inputStates),
-      history_ms: Type.Optional(historyMs),
-      recipient,
-      reason,
-      expires_on: expiresOn,
-    }),
+    body: object({ ...content, format, input_states: Type.Optional(inputStates), recipient, reason }),
     answer: { lines: Type.Union([part, featureExportEnd]) },
     problems: ["not-found", "state-conflict"],
   },

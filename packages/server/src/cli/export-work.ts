@@ -30,25 +30,29 @@ import type { BreakGlassOptions } from "./break-glass.ts";
 import { type Call, call as callOne, withCalls } from "./call.ts";
 import { withConnection } from "./connection.ts";
 import { escapeControls } from "../base/messages/escape-controls.ts";
+import { printRows } from "./table.ts";
 import { agentOf, type Context, print, printJson } from "./context.ts";
 import { requireWritable } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 
-export interface RunOptions {
+export interface PlanOptions {
   readonly labels: string;
   readonly features: readonly string[];
   readonly purpose: string;
   readonly clock: ExportClock;
-  readonly format: FeatureFormat;
   readonly with?: readonly ExportAttribute[];
-  readonly states?: boolean;
   /** Milliseconds. */
   readonly allEvents?: number;
+  readonly expires: string;
+  readonly json?: boolean;
+}
+
+export interface RunOptions extends PlanOptions {
+  readonly format: FeatureFormat;
+  readonly states?: boolean;
   readonly recipient: string;
   readonly reason: string;
-  readonly expires: string;
   readonly out: string;
-  readonly json?: boolean;
 }
 
 export interface RawOptions extends BreakGlassOptions {
@@ -79,6 +83,29 @@ export interface ShownOptions {
 
 export interface AcknowledgeOptions {
   readonly reason: string;
+}
+
+export async function plan(context: Context, options: PlanOptions): Promise<void> {
+  const { features, purpose, clock, expires, with: attributes = [], allEvents } = options;
+  const content = {
+    labels: await textOf(await labelFile(context, options.labels)),
+    features: [...features],
+    purpose,
+    clock,
+    attributes: [...attributes],
+    ...(allEvents !== undefined && { history_ms: allEvents }),
+    expires_on: expires,
+  };
+  const work = (call: Call): Promise<Answer<"planExport">> => call("planExport", content);
+  const planned = await withCalls(context, "audited-read", work, reportOnTerminal(context));
+  if (options.json) return printJson(context, planned);
+  const { labels, rows, empty_rows, columns } = planned;
+  const counted = (number: number | null): string => (number === null ? "under 10" : String(number));
+  print(context, `${plural(labels, "label")}: ${counted(rows)} rows, ${counted(empty_rows)} of them without values.`);
+  const states = columns.map(({ feature, states: of }) => {
+    return { feature, ...Object.fromEntries(Object.entries(of).map(([state, count]) => [state, counted(count)])) };
+  });
+  printRows(context, states, "No features.");
 }
 
 export async function run(context: Context, options: RunOptions): Promise<void> {
@@ -235,11 +262,14 @@ const writeAnswer = <Manifest extends ExportManifest>(
   context: Context,
   out: string,
   ask: (call: Call) => Promise<AsyncIterable<FilePart<Manifest>>>,
-): Promise<Manifest> => {
-  const report = (line: string): void =>
-    void (context.isTerminal && context.stderr.write(`\r\u001b[K${escapeControls(line)}\r`));
-  return withCalls(context, "change", async (call) => writeExport(out, partsOf(await ask(call))), report);
-};
+): Promise<Manifest> =>
+  withCalls(context, "change", async (call) => writeExport(out, partsOf(await ask(call))), reportOnTerminal(context));
+
+/** Shows progress in the last line of a terminal; what is printed next replaces it. */
+const reportOnTerminal =
+  ({ stderr, isTerminal }: Pick<Context, "stderr" | "isTerminal">) =>
+  (line: string): void =>
+    void (isTerminal && stderr.write(`\r\u001b[K${escapeControls(line)}\r`));
 
 async function* partsOf<Manifest extends ExportManifest>(
   lines: AsyncIterable<FilePart<Manifest>>,
@@ -255,11 +285,10 @@ function portsOf(context: Context, { pool, ...installation }: ExportParts): Expo
   return { ...installation, executor: pool, clock: context.clock, onProgress: showProgress(context, "written") };
 }
 
-/** Shows the number of labels in the last line of a terminal; what is printed next replaces it. */
-const showProgress =
-  ({ stderr, isTerminal }: Context, what: string) =>
-  (labels: number): void =>
-    void (isTerminal && stderr.write(`\r\u001b[K${plural(labels, "label")} ${what}\r`));
+const showProgress = (context: Context, what: string): ((labels: number) => void) => {
+  const report = reportOnTerminal(context);
+  return (labels) => report(`${plural(labels, "label")} ${what}`);
+};
 
 interface LabelFile extends LabelSource {
   readonly path: string;
@@ -277,7 +306,7 @@ async function labelFile({ directory }: Context, file: string): Promise<LabelFil
 /** Reads the labels as a text, which the admin API takes in place of a file. @throws input-invalid */
 async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"exportFeatures">["labels"]> {
   if (bytes > MAX_LABELS_BYTES) {
-    const message = `${path} has more than ${MAX_LABELS_BYTES} bytes: the admin API takes no more; run the command on the database`;
+    const message = `${path} has more than ${MAX_LABELS_BYTES} bytes: the admin API takes no more; use drs export run on the database`;
     throw new OperatorError("input-invalid", message);
   }
   try {

@@ -10,7 +10,14 @@ import {
 import { LIMITS } from "@device-risk-signals/contract";
 import { breakGlassOption, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
-import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export-work.ts";
+import type {
+  AcknowledgeOptions,
+  PlanOptions,
+  RawOptions,
+  RepeatOptions,
+  RunOptions,
+  ShownOptions,
+} from "./export-work.ts";
 import { featureName } from "./feature-name.ts";
 import { account, example, futureDate, name, time, TIMES, uuid, wordOf, trimmedText, ttl } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -39,30 +46,44 @@ function attributesOf(text: string): readonly ExportAttribute[] {
   return names;
 }
 
+/** Adds the options that say what an export of features takes from which labels. */
+const withContent = ({ clock }: Context, command: Command): Command =>
+  command
+    .requiredOption("--labels <file>", "CSV or JSON lines: account, action_id or event_id; label_time, label")
+    .requiredOption("--features <list>", "versions, such as root_traces@2,vpn_active@1", featureNames)
+    .requiredOption("--purpose <id>", "purpose of the events that they were computed from", name("a purpose", 64))
+    .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
+    .option("--with <list>", `attributes of the events: ${EXPORT_ATTRIBUTES.join(",")}`, attributesOf)
+    .addOption(
+      new Option("--all-events [duration]", "a row for each event before the label, such as of 30d")
+        .argParser(ttl)
+        .preset("3650d"),
+    )
+    .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(clock));
+
 export function exportCommand(context: Context): Command {
   const reason = reasonReader(context);
   const command = new Command("export").addHelpText(
     "after",
     example("drs export list", "drs export verify training.parquet"),
   );
-  command
-    .command("run")
-    .description("Write the features as of the time of each label, in their order. Audited.")
-    .requiredOption("--labels <file>", "CSV or JSON lines: account, action_id or event_id; label_time, label")
-    .requiredOption("--features <list>", "versions, such as root_traces@2,vpn_active@1", featureNames)
-    .requiredOption("--purpose <id>", "purpose of the events that they were computed from", name("a purpose", 64))
-    .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
-    .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
-    .option("--with <list>", `attributes of the events: ${EXPORT_ATTRIBUTES.join(",")}`, attributesOf)
-    .option("--states", "the state of each input, too")
-    .addOption(
-      new Option("--all-events [duration]", "a row for each event before the label, such as of 30d")
-        .argParser(ttl)
-        .preset("3650d"),
+  withContent(context, command.command("plan"))
+    .description("Count the rows and states that an export of features would have. Audited.")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      example(
+        "drs export plan --labels labels.csv --features root_traces@2 --purpose payments --clock known \\\n" +
+          "      --expires 2027-01-31",
+      ),
     )
+    .action(async (options: PlanOptions) => (await loadWork()).plan(context, options));
+  withContent(context, command.command("run"))
+    .description("Write the features as of the time of each label, in their order. Audited.")
+    .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
+    .option("--states", "the state of each input, too")
     .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
-    .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
     .requiredOption("--out <file>", "a new file")
     .option("--json", "print the manifest as one JSON object")
     .addHelpText(

@@ -26,26 +26,29 @@ export interface ShownResults {
 }
 
 /**
- * A number that can be shown: rounded down to tens, and nothing from 1 to 9. Each number is rounded alone, so a total
+ * A number that can be shown: rounded down to tens. Each number is rounded alone, so a total
  * less the other numbers of a page leaves many possible numbers. Pages of many overlapping periods together tell exact
  * numbers: their readers may read each value, too.
  */
 export const roundedCount = (events: number): number => events - (events % SMALL);
 
-const shownCount = (events: number): number | null => (events > 0 && events < SMALL ? null : roundedCount(events));
+/** A number of events as it is shown: rounded down to tens, and `null` from 1 to 9. */
+export const showCount = (events: number): number | null =>
+  // guard: a number says nothing of a few events
+  events > 0 && events < SMALL ? null : roundedCount(events);
 
 /** The results of a group of events. Of a group of fewer than 10 events it shows nothing. */
 export function showResults(output: Output, counts: readonly ResultCount[]): ShownResults {
   const events = sumOf(counts);
   // guard(false): a small group shows no state
-  if (shownCount(events) === null) return { events: null, states: [], values: [] };
+  if (showCount(events) === null) return { events: null, states: [], values: [] };
   const observed = counts.filter(({ state }) => state === "observed");
   const states = Map.groupBy(counts, ({ state }) => state);
   const sizes = new Map(observed.map(({ bin, occurrences }) => [bin, occurrences]));
   return {
     events: roundedCount(events),
-    states: [...states].map(([name, of]) => showCount(name, sumOf(of), events)),
-    values: binsOf(output, sizes).map((bin) => showCount(bin, sizes.get(bin) ?? 0, sumOf(observed))),
+    states: [...states].map(([name, of]) => showShare(name, sumOf(of), events)),
+    values: binsOf(output, sizes).map((bin) => showShare(bin, sizes.get(bin) ?? 0, sumOf(observed))),
   };
 }
 
@@ -54,8 +57,8 @@ const sumOf = (counts: readonly ResultCount[]): number => counts.reduce((sum, { 
 /** Of fewer events, rounded numbers give no share: 10 of 19 and 19 of 19 would both be 100 %. */
 const LEAST_WITH_SHARE = 100;
 
-function showCount(name: string, events: number, total: number): ShownCount {
-  const shown = shownCount(events);
+function showShare(name: string, events: number, total: number): ShownCount {
+  const shown = showCount(events);
   const share = shown === null || total < LEAST_WITH_SHARE ? null : Math.min(1, shown / roundedCount(total));
   return { name, events: shown, share: share === null ? null : Math.round(share * 1_000) / 1_000 };
 }

@@ -3,6 +3,7 @@ import type { Answer, ExportManifest, ExportRecord, Input } from "@device-risk-s
 import type { Installation } from "../runtime/open-installation.ts";
 import type { LabelSource } from "../features/exports/check-labels.ts";
 import { acknowledgeOpenRecalls } from "../features/exports/acknowledge-recalls.ts";
+import { countExport } from "../features/exports/count-export.ts";
 import type { ExportPart } from "../features/exports/export-parts.ts";
 import { MAX_EVENTS } from "../features/exports/find-values.ts";
 import { type ExportRow, furtherOf, listExports as queryExports } from "../features/exports/export-table.ts";
@@ -20,6 +21,7 @@ import { agentOf, type Caller } from "../access/identity/caller.ts";
 import { plural } from "../base/messages/plural.ts";
 import { requirePurposeCode } from "../purposes/policy-table.ts";
 import { type Approval, type ApprovalPorts, requireApproval } from "./approvals.ts";
+import { type AuditPorts, auditBegun } from "./audit-around.ts";
 import { reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
@@ -33,6 +35,25 @@ type FeatureExportPorts =
   | `installation.${keyof ExportParts}`
   | ApprovalPorts
   | ReplayedPorts;
+
+export const planExport: Operation<
+  "planExport",
+  "clock" | "installation.featureSealer" | "installation.pool" | "report" | AuditPorts | ReplayedPorts
+> = async (call) => {
+  const { ports, input } = call;
+  const { features, purpose: id, clock, attributes = [], history_ms: historyMs = null, expires_on: expiresOn } = input;
+  requireFuture("body/expires_on", expiresOn, ports.clock);
+  const { pool: executor, featureSealer: sealer } = await requireReplayedJournal(ports);
+  const purpose = await requirePurposeCode(ports.pool, id);
+  const order = { purpose, features, clock, attributes, historyMs, expiresOn };
+  const source = sourceOf(input.labels);
+  const labels = await prepareExport({ executor, clock: ports.clock }, order, source);
+  const asked = { features, purpose: id, clock, ...(historyMs !== null && { history_ms: historyMs }) };
+  const audit = { detail: { ...asked, labels: labels.sha256, rows: labels.rows } };
+  await auditBegun(call, "planExport", audit);
+  const counts = await countExport({ executor, sealer, onProgress: reportLabels(ports) }, order, source, labels);
+  return { answer: { labels: labels.rows, ...counts }, audit };
+};
 
 export const exportFeatures: Operation<"exportFeatures", FeatureExportPorts> = async ({ ports, caller, input }) => {
   const { features, purpose: id, clock, format, expires_on: expiresOn } = input;
@@ -110,8 +131,13 @@ const portsOf = (
   featureSealer,
   pseudonymizer,
   clock: ports.clock,
-  onProgress: (labels) => ports.report(plural(labels, "label")),
+  onProgress: reportLabels(ports),
 });
+
+const reportLabels =
+  ({ report }: Ports<"report">) =>
+  (labels: number): void =>
+    report(plural(labels, "label"));
 
 const sourceOf = ({ format, text }: Input<"exportFeatures">["labels"]): LabelSource => ({
   format,

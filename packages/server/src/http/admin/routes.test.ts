@@ -82,6 +82,7 @@ const also = (): Readonly<Partial<Record<RouteId, Record<string, unknown>>>> => 
   readFeatures: { event_id: setUp.event.eventId },
   verifyFeatures: { event_id: setUp.event.eventId },
   exportFeatures: { clock: "known" },
+  planExport: { clock: "known" },
   exportEvents: { case_id: investigated, account: "customer-1" },
   addHold: { event_id: NO_ID },
   addRestriction: { account: "unknown", approver: "J. Doe" },

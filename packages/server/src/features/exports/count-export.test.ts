@@ -1,0 +1,95 @@
+/** Tests of the plan of an export: what it counts before anybody approves anything, and what it does not say. */
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../../e2e/support/use-folder.ts";
+import { ago, EXPIRES, useExports, words } from "./exports.fixture.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const { store, extract, drs, done, labelFile, run, through } = useExports(opened, folder);
+
+const OBSERVED = Array.from({ length: 11 }, (_, at) => `observed-${at}`);
+const OMITTED = ["omitted-0", "omitted-1"];
+let labels: string;
+
+beforeAll(async () => {
+  for (const account of OBSERVED) await store(account, true, 2);
+  for (const account of OMITTED) await store(account, undefined, 2);
+  await store("observed-0", false, 4);
+  await extract();
+  const early = [...OBSERVED, ...OMITTED].slice(1);
+  labels = await labelFile(
+    "planned",
+    ...[...OBSERVED, ...OMITTED].map((account) => `${account},,,${ago(1)},good`),
+    ...early.map((account) => `${account},,,${ago(3)},fraud`),
+  );
+});
+
+const planned = (file = labels, ...more: readonly string[]): readonly string[] => [
+  ...words("export plan --features root@1 --purpose default --clock received"),
+  "--expires",
+  EXPIRES,
+  "--labels",
+  file,
+  ...more,
+];
+
+describe("drs export plan", () => {
+  it("counts the rows and states of the export that follows, in tens, and hides what is below ten", async () => {
+    const column = { feature: "root@1", meaning: "An example" };
+    expect(await done(...planned())).toEqual([
+      {
+        labels: 25,
+        rows: 25,
+        empty_rows: 10,
+        limited_labels: 0,
+        columns: [{ ...column, states: { observed: 10, omitted: null, "no-row": 10 } }],
+      },
+    ]);
+    const manifest = await run({ labels, out: "planned.jsonl" });
+    expect(manifest).toMatchObject({ file: { rows: 25 }, empty_rows: 12 });
+    expect(manifest.columns[0]?.states).toEqual({ observed: 11, omitted: 2, "no-row": 12 });
+    const { stdout } = await drs(...planned());
+    expect(stdout).toMatch(/^25 labels: 25 rows, 10 of them without values\.\n/);
+    expect(stdout).toMatch(/feature +observed +omitted +no-row\nroot@1 +10 +under 10 +10\n/);
+  });
+
+  it("counts the rows of a history, of one account not exactly", async () => {
+    expect(await done(...planned(labels, "--all-events", "30d"))).toMatchObject([
+      { labels: 25, rows: 20, columns: [{ states: { observed: 10, omitted: null, "no-row": 10 } }] },
+    ]);
+    const one = await labelFile("one", `observed-0,,,${ago(1)},good`);
+    expect(await done(...planned(one, "--all-events", "30d"))).toMatchObject([
+      { labels: 1, rows: null, empty_rows: 0, columns: [{ states: { observed: null } }] },
+    ]);
+  });
+
+  it("rejects what the export rejects, and records nothing", async () => {
+    const exportsBefore = (await done("export", "list")).length;
+    const bad = await labelFile("bad", `observed-0,,,2999-01-01,good`);
+    expect((await drs(...planned(bad))).stderr).toContain("line 2: label_time is in the future");
+    const other = planned().map((word) => (word === "root@1" ? "others@1" : word));
+    expect((await drs(...other)).stderr).toContain("Never adopted for this purpose: others@1");
+    const late = planned().map((word) => (word === EXPIRES ? "2999-01-31" : word));
+    expect((await drs(...late)).stderr).toContain("--expires must be");
+    expect((await drs(...planned(labels, "--with", "platform"))).code).toBe(1);
+    expect(await done("export", "list")).toHaveLength(exportsBefore);
+  });
+
+  it("needs no approval, leaves audit entries, and no other role plans", async () => {
+    const ana = await through("ana", "analyst");
+    expect(await ana.ask(...planned())).toMatchObject({ code: 0, stderr: "" });
+    const omar = await through("omar", "operator");
+    expect((await omar.ask(...planned())).stderr).toContain("needs the role");
+    const entries = (await done("audit", "list", "--person", "ana")).filter(
+      (entry) => entry["operation"] === "export.plan",
+    );
+    const detail = { features: ["root@1"], purpose: "default", clock: "received", rows: 25 };
+    expect(entries).toMatchObject([
+      { outcome: "done", detail },
+      { outcome: "begun", detail },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain("observed-0");
+  });
+});

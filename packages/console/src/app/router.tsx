@@ -4,7 +4,7 @@ import { entriesSearchOf } from "../audit/entries-search.ts";
 import { SearchPage } from "../events/search-page.tsx";
 import { searchOf } from "../events/search.ts";
 import { SignInPage } from "../sign-in/sign-in-page.tsx";
-import { featureSearchOf } from "../features/feature-search.ts";
+import { comparisonSearchOf, exportSearchOf, featureSearchOf } from "../features/feature-search.ts";
 import { keySearchOf } from "../keys/key-search.ts";
 import { liveSearchOf } from "../live/live-search.ts";
 import { latestSearchOf } from "../rejections/latest-search.ts";
@@ -91,6 +91,12 @@ const drift = createRoute({
   validateSearch: ({ all }: Readonly<Record<string, unknown>>): { all?: boolean } => (all === true ? { all } : {}),
 });
 
+const field = createRoute({
+  getParentRoute: () => shell,
+  path: "/drift/$path",
+  component: lazyRouteComponent(() => import("../drift/field-page.tsx"), "FieldPage"),
+});
+
 const features = createRoute({
   getParentRoute: () => shell,
   path: "/features",
@@ -103,6 +109,28 @@ const feature = createRoute({
   component: lazyRouteComponent(() => import("../features/feature-page.tsx"), "FeaturePage"),
   validateSearch: featureSearchOf,
 });
+
+const compareVersions = createRoute({
+  getParentRoute: () => shell,
+  path: "/features/$feature/compare/$other",
+  component: lazyRouteComponent(() => import("../features/compare-versions-page.tsx"), "CompareVersionsPage"),
+  validateSearch: comparisonSearchOf,
+});
+
+const featureExport = createRoute({
+  getParentRoute: () => shell,
+  path: "/features/export",
+  component: lazyRouteComponent(() => import("../features/export-page.tsx"), "ExportPage"),
+  validateSearch: exportSearchOf,
+});
+
+const lineage = createRoute({
+  getParentRoute: () => shell,
+  path: "/events/$eventId/features/$feature",
+  component: lazyRouteComponent(() => import("../features/lineage-page.tsx"), "LineagePage"),
+});
+
+const FEATURES = [field, features, feature, compareVersions, featureExport, lineage] as const;
 
 const health = createRoute({
   getParentRoute: () => shell,
@@ -231,8 +259,7 @@ export const router = createRouter({
       latestRejections,
       probes,
       drift,
-      features,
-      feature,
+      ...FEATURES,
       health,
       ...PRIVACY,
       ...AUDIT_AND_ACCESS,

@@ -1,29 +1,22 @@
-import type { Answer } from "@device-risk-signals/admin-api";
 import { useSearch, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
+import { byDay, type Seen } from "./adoption.ts";
+import { DayBars } from "./day-bars.tsx";
+import { FieldLink } from "./field-link.tsx";
 import { ReviewDialog } from "./review-dialog.tsx";
-
-export type Seen = Answer<"listDrift">["drift"][number];
+import { REVIEWS } from "./reviews.ts";
 
 /** What is known about one path: its rows differ by type, platform and SDK version. */
 interface Path {
   readonly path: string;
   readonly rows: readonly Seen[];
 }
-
-const WORDS: Readonly<Record<Seen["review"], string>> = {
-  open: "to be reviewed",
-  accepted: "accepted",
-  ignored: "ignored",
-  rejected: "rejected",
-};
 
 export function DriftPage() {
   const { all = false } = useSearch({ from: "/shell/drift" });
@@ -67,6 +60,7 @@ function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly 
           <thead>
             <tr>
               <th scope="col">Field</th>
+              <th scope="col">30 days</th>
               <th scope="col">Type</th>
               <th scope="col">Platform</th>
               <th scope="col">SDK</th>
@@ -79,7 +73,8 @@ function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly 
             <tbody key={path.path}>
               {path.rows.map((row, index) => (
                 <tr key={JSON.stringify([row.json_type, row.platform, row.sdk_version])}>
-                  <td>{index === 0 && <Foreign text={row.path} isCode />}</td>
+                  <td>{index === 0 && <FieldLink path={row.path} />}</td>
+                  <td>{index === 0 && <DayBars days={byDay(path.rows)} />}</td>
                   <td>{row.json_type}</td>
                   <td>{row.platform}</td>
                   <td>{row.sdk_version}</td>
@@ -90,7 +85,7 @@ function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly 
                   <td>
                     {index === 0 && (
                       <>
-                        {WORDS[row.review]}{" "}
+                        {REVIEWS[row.review]}{" "}
                         {mayReview && row.path !== "*" && (
                           <button type="button" className="button" onClick={() => setReviewing(path)}>
                             Review<span className="visually-hidden"> {row.path}</span>

@@ -9,6 +9,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { relative } from "../ui/time.tsx";
+import { EventFeatures } from "../features/event-features.tsx";
 import { CompareWith } from "./compare-with.tsx";
 import { EventHead } from "./event-head.tsx";
 import { ExactBytes } from "./exact-bytes.tsx";
@@ -58,6 +59,7 @@ export function EventPage() {
       <p className="note">These are observations. What blocked a customer was decided in your own system.</p>
       <EventHead event={event} />
       <Opened event={event} />
+      <EventFeatures event={event} />
     </article>
   );
 }

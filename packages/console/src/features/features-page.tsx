@@ -1,13 +1,12 @@
-import type { Answer } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
-import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
 import { span, Time } from "../ui/time.tsx";
+import { Backfills } from "./backfills.tsx";
+import { DecisionList, FeatureLinks } from "./decision-list.tsx";
+import { isEmptyList, Part } from "./part.tsx";
 
 const SHOWN = 20;
 
@@ -30,47 +29,6 @@ export function FeaturesPage() {
     </>
   );
 }
-
-interface PartProps {
-  readonly id: string;
-  readonly title: string;
-  readonly error: unknown;
-  readonly again: () => unknown;
-  readonly isEmpty: boolean | undefined;
-  readonly empty: string;
-  readonly children: ReactNode;
-}
-
-/** A part of the page that is loading, failed, empty or there, without the others. */
-const Part = ({ id, title, error, again, isEmpty, empty, children }: PartProps) => (
-  <section aria-labelledby={id}>
-    <div className="section-head">
-      <h2 id={id}>{title}</h2>
-    </div>
-    {error ? <Failure error={error} what={`${title} could not be read`} again={() => void again()} /> : null}
-    {!error && isEmpty === undefined && <Skeleton lines={3} />}
-    {isEmpty === true && <p className="quiet">{empty}</p>}
-    {isEmpty === false && (
-      <div className="table-scroll" tabIndex={0} role="region" aria-label={`Table: ${title}`}>
-        {children}
-      </div>
-    )}
-  </section>
-);
-
-const isEmptyList = (list: readonly unknown[] | undefined): boolean | undefined => list && list.length === 0;
-
-const FeatureLinks = ({ features }: { readonly features: readonly string[] }) => (
-  <ul className="feature-links">
-    {features.map((feature) => (
-      <li key={feature}>
-        <Link to="/features/$feature" params={{ feature }} className="mono">
-          {feature}
-        </Link>
-      </li>
-    ))}
-  </ul>
-);
 
 function Layers() {
   const { data, error, refetch } = useRead("readLayers", {});
@@ -127,106 +85,14 @@ function Decisions() {
       isEmpty={isEmptyList(data?.decisions)}
       empty="Nothing was decided about a feature."
     >
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">When, UTC</th>
-            <th scope="col">Decision</th>
-            <th scope="col">Features</th>
-            <th scope="col">Who, and why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data?.decisions.map(({ decision, kind, features, purpose, decided_at, decided_by, reason }) => (
-            <tr key={decision}>
-              <td>
-                <Time at={decided_at} isShort />
-              </td>
-              <th scope="row">
-                {kind}
-                {purpose !== null && <span className="quiet"> for {purpose}</span>}
-              </th>
-              <td>
-                <FeatureLinks features={features} />
-              </td>
-              <td>
-                <Foreign text={decided_by} />
-                <br />
-                <span className="quiet">
-                  <Foreign text={reason} />
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DecisionList decisions={data?.decisions ?? []} />
     </Part>
   );
 }
-
-type Backfill = Answer<"listBackfills">["backfills"][number];
-
-function Backfills() {
-  const scope = useScope("backfills.read");
-  const { data, error, refetch } = useRead("listBackfills", { limit: SHOWN }, scope !== undefined);
-  if (scope === undefined) return null;
-  return (
-    <Part
-      id="backfills"
-      title="Older events"
-      error={error}
-      again={refetch}
-      isEmpty={isEmptyList(data?.backfills)}
-      empty="No feature was computed for events from before its adoption: drs feature backfill start does that."
-    >
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Purpose</th>
-            <th scope="col">Events received, UTC</th>
-            <th scope="col">State</th>
-            <th scope="col">Computed</th>
-            <th scope="col">Started by</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data?.backfills.map((run) => (
-            <tr key={run.run_id}>
-              <th scope="row">{run.purpose}</th>
-              <td>
-                {run.from.startsWith("1970") ? "the beginning" : <Time at={run.from} isShort />} –{" "}
-                <Time at={run.to} isShort />
-              </td>
-              <td>{stateOf(run)}</td>
-              <td>
-                <meter
-                  min={0}
-                  max={Math.max(1, run.events)}
-                  value={run.computed}
-                  aria-label="Share that was computed"
-                />{" "}
-                <span className="numbers">
-                  {run.computed.toLocaleString()} of {run.events.toLocaleString()} events
-                </span>
-              </td>
-              <td>
-                <Foreign text={run.started_by} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Part>
-  );
-}
-
-const stateOf = ({ state, remaining_seconds: seconds, balance }: Backfill): string => {
-  const missing = balance.missing === 0 ? "" : `, ${balance.missing.toLocaleString()} missing without a reason`;
-  return `${state}${state === "running" && seconds !== null ? `, ${span(seconds * 1_000)} left` : ""}${missing}`;
-};
 
 function Exports() {
   const scope = useScope("exports.read");
+  const canExport = useScope("exports.features") !== undefined;
   const { data, error, refetch } = useRead("listExports", { limit: SHOWN }, scope !== undefined);
   if (scope === undefined) return null;
   return (
@@ -237,6 +103,13 @@ function Exports() {
       again={refetch}
       isEmpty={isEmptyList(data?.exports)}
       empty="Nothing was handed out."
+      actions={
+        canExport && (
+          <Link to="/features/export" className="button">
+            Export values
+          </Link>
+        )
+      }
     >
       <table className="table">
         <thead>

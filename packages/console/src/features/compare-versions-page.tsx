@@ -1,0 +1,338 @@
+import type { Answer } from "@device-risk-signals/admin-api";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { call, keyOf, useRead } from "../app/api.ts";
+import { Forbidden, useScope } from "../app/session.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
+import { PageHead } from "../ui/page-head.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { countOf, type Described, meaningOf, percentOf, type Results, type Share, valueHeadOf } from "./shares.tsx";
+import {
+  byDifference,
+  definitionDifferences,
+  differenceOf,
+  type SharePair,
+  statePairs,
+  valuePairs,
+} from "./version-differences.ts";
+
+/** Two versions of a feature side by side: what differs most comes first. */
+export function CompareVersionsPage() {
+  const { feature, other } = useParams({ from: "/shell/features/$feature/compare/$other" });
+  const scope = useScope("features.read");
+  const one = useRead("describeFeature", { feature }, scope !== undefined);
+  const two = useRead("describeFeature", { feature: other }, scope !== undefined);
+  const error = one.error ?? two.error;
+  return (
+    <>
+      <p className="crumbs">
+        <Link to="/features">Features</Link> ›{" "}
+        <Link to="/features/$feature" params={{ feature }}>
+          <Foreign text={feature} isCode />
+        </Link>
+      </p>
+      <PageHead title={`${feature} and ${other}`} what="How two versions differ, the largest differences first.">
+        {one.data && <Versions versions={one.data.versions} left={feature} right={other} />}
+      </PageHead>
+      {scope === undefined && <Forbidden permission="features.read" what="A comparison of versions" />}
+      {error && (
+        <Failure
+          error={error}
+          what="The versions could not be compared"
+          again={() => void Promise.all([one.refetch(), two.refetch()])}
+        />
+      )}
+      {scope !== undefined && !error && (!one.data || !two.data) && <Skeleton lines={8} />}
+      {one.data && two.data && (
+        <>
+          <Definitions left={one.data} right={two.data} />
+          <AsComputed left={one.data} right={two.data} />
+          <SameEvents left={one.data} right={two.data} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface VersionsProps {
+  readonly versions: readonly string[];
+  readonly left: string;
+  readonly right: string;
+}
+
+/** Chooses the two versions. */
+function Versions({ versions, left, right }: VersionsProps) {
+  const navigate = useNavigate({ from: "/features/$feature/compare/$other" });
+  const choose = (feature: string, other: string): void =>
+    void navigate({ to: "/features/$feature/compare/$other", params: { feature, other }, search: {}, replace: true });
+  const all = [...new Set([...versions, left, right])];
+  const options = all.map((name) => (
+    <option key={name} value={name}>
+      {name}
+    </option>
+  ));
+  return (
+    <>
+      <select
+        className="input"
+        aria-label="The version on the left"
+        value={left}
+        onChange={({ target }) => choose(target.value, right)}
+      >
+        {options}
+      </select>
+      <select
+        className="input"
+        aria-label="The version on the right"
+        value={right}
+        onChange={({ target }) => choose(left, target.value)}
+      >
+        {options}
+      </select>
+    </>
+  );
+}
+
+interface BothProps {
+  readonly left: Described;
+  readonly right: Described;
+}
+
+function Definitions({ left, right }: BothProps) {
+  const differences = definitionDifferences(left, right);
+  return (
+    <section aria-labelledby="definitions">
+      <div className="section-head">
+        <h2 id="definitions">The definitions</h2>
+      </div>
+      {differences.length === 0 ? (
+        <p className="quiet">They are the same program with the same inputs and outputs.</p>
+      ) : (
+        <>
+          <p>
+            <Foreign text={right.feature} isCode />, compared with <Foreign text={left.feature} isCode />:
+          </p>
+          <ul className="bullets">
+            {differences.map((difference) => (
+              <li key={difference}>
+                <Foreign text={difference} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+const NOTHING: Results = { events: 0, states: [], values: [] };
+
+/** What workers counted of each version. The two may have been computed for other events. */
+function AsComputed({ left, right }: BothProps) {
+  const [ofLeft = NOTHING, ofRight = NOTHING] = [left.groups[0], right.groups[0]];
+  const values = valuePairs({ ...left, ...ofLeft }, { ...right, ...ofRight });
+  return (
+    <section aria-labelledby="computed">
+      <div className="section-head">
+        <h2 id="computed">As they were computed</h2>
+        <span className="quiet">
+          events received from {left.from} until before {left.to}, each version for its own events
+        </span>
+      </div>
+      {ofLeft.events === 0 || ofRight.events === 0 ? (
+        <p>
+          <Foreign text={(ofLeft.events === 0 ? left : right).feature} isCode /> was computed for no event, or for fewer
+          than ten: compute both for the same events below.
+        </p>
+      ) : (
+        <>
+          <p className="quiet numbers">
+            <Foreign text={left.feature} />: {countOf(ofLeft.events)} events; <Foreign text={right.feature} />:{" "}
+            {countOf(ofRight.events)} events. Numbers are rounded down to tens.
+          </p>
+          <Pairs head="State" pairs={statePairs(ofLeft, ofRight)} left={left} right={right} />
+          <Pairs head={valueHeadOf(right)} pairs={values} left={left} right={right} />
+        </>
+      )}
+    </section>
+  );
+}
+
+interface PairsProps extends BothProps {
+  readonly head: string;
+  readonly pairs: readonly SharePair[];
+}
+
+const Pairs = ({ head, pairs, left, right }: PairsProps) => (
+  <div className="table-scroll" tabIndex={0} role="region" aria-label={`Table: ${head}`}>
+    <table className="table pair-table">
+      <thead>
+        <tr>
+          <th scope="col">{head}</th>
+          <th scope="col">
+            <Foreign text={left.feature} isCode />
+          </th>
+          <th scope="col">
+            <Foreign text={right.feature} isCode />
+          </th>
+          <th scope="col">Difference</th>
+        </tr>
+      </thead>
+      <tbody>
+        {byDifference(pairs).map((pair) => (
+          <tr key={pair.name}>
+            <th scope="row" title={meaningOf(pair.name)}>
+              <Foreign text={pair.name} isCode />
+            </th>
+            <Side share={pair.left} of={left.feature} />
+            <Side share={pair.right} of={right.feature} />
+            <td className="numbers">{pointsOf(differenceOf(pair))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const Side = ({ share, of }: { readonly share: Share | undefined; readonly of: string }) => (
+  <td>
+    {share === undefined ? (
+      <span className="quiet">never</span>
+    ) : share.share === null ? (
+      <span className="numbers">{countOf(share.events)} events</span>
+    ) : (
+      <>
+        <meter value={share.share} aria-label={`Share in ${of}`} />{" "}
+        <span className="numbers">{percentOf(share.share)}</span>
+      </>
+    )}
+  </td>
+);
+
+/** Such as "+9 points" and "no difference". */
+function pointsOf(difference: number | undefined): string {
+  if (difference === undefined) return "too few events";
+  const points = Math.round(difference * 1_000) / 10;
+  if (points === 0) return "none";
+  return `${points > 0 ? "+" : "−"}${Math.abs(points)} point${Math.abs(points) === 1 ? "" : "s"}`;
+}
+
+/** Both versions, computed again for the same stored events: which results moved. */
+function SameEvents({ left, right }: BothProps) {
+  const { purpose } = useSearch({ from: "/shell/features/$feature/compare/$other" });
+  const navigate = useNavigate({ from: "/features/$feature/compare/$other" });
+  const purposes = left.purposes.filter((one) => right.purposes.includes(one));
+  return (
+    <section aria-labelledby="same">
+      <div className="section-head">
+        <h2 id="same">For the same events</h2>
+        <span className="quiet">computed now from stored events, and audited; a version need not be adopted</span>
+      </div>
+      {purposes.length === 0 && <p>The definitions name no purpose in common, so no event may be read for both.</p>}
+      <div className="buttons">
+        {purposes.map((one) => (
+          <button
+            key={one}
+            type="button"
+            className="button"
+            aria-pressed={one === purpose}
+            onClick={() => void navigate({ search: { purpose: one }, replace: true, resetScroll: false })}
+          >
+            Compute both for the events of {one}
+          </button>
+        ))}
+      </div>
+      {purpose !== undefined && <Moved before={left.feature} after={right.feature} purpose={purpose} />}
+    </section>
+  );
+}
+
+/** Computing two versions for all stored events takes minutes. */
+const TIMEOUT_MS = 1_800_000;
+
+interface MovedProps {
+  readonly before: string;
+  readonly after: string;
+  readonly purpose: string;
+}
+
+function Moved({ before, after, purpose }: MovedProps) {
+  const input = { before, after, purpose };
+  const { data, error, refetch } = useQuery({
+    queryKey: keyOf("compareFeatures", input),
+    queryFn: () => call("compareFeatures", input, { timeoutMs: TIMEOUT_MS }),
+    retry: false,
+  });
+  if (error) return <Failure error={error} what="They could not be computed" again={() => void refetch()} />;
+  if (!data) return <Skeleton lines={5} />;
+  const [same, moved] = [true, false].map((isSame) =>
+    data.cells.filter((cell) => (cell.before === cell.after) === isSame),
+  );
+  return (
+    <>
+      <p className="numbers" role="status">
+        {data.events === null ? "Events" : `${data.events.toLocaleString("en")} events`} of {purpose};{" "}
+        {data.undecided === null ? "a few" : data.undecided.toLocaleString("en")} could not be computed.{" "}
+        <span className="quiet">Numbers below ten, and those that would tell them, are not shown.</span>
+      </p>
+      {moved?.length === 0 ? (
+        <p>
+          <strong>Every event has the same result in both versions.</strong>
+        </p>
+      ) : (
+        <Cells title="Results that differ" cells={moved ?? []} before={before} after={after} />
+      )}
+      <details>
+        <summary>Results that are the same</summary>
+        <Cells title="Results that are the same" cells={same ?? []} before={before} after={after} />
+      </details>
+    </>
+  );
+}
+
+interface CellsProps {
+  readonly title: string;
+  readonly cells: Answer<"compareFeatures">["cells"];
+  readonly before: string;
+  readonly after: string;
+}
+
+const Cells = ({ title, cells, before, after }: CellsProps) => (
+  <div className="table-scroll" tabIndex={0} role="region" aria-label={title}>
+    <table className="table group-table">
+      <thead>
+        <tr>
+          <th scope="col">
+            <Foreign text={before} isCode />
+          </th>
+          <th scope="col">
+            <Foreign text={after} isCode />
+          </th>
+          <th scope="col">Events</th>
+          <th scope="col">Platform</th>
+          <th scope="col">SDK</th>
+        </tr>
+      </thead>
+      <tbody>
+        {cells
+          .toSorted((one, other) => (other.events ?? -1) - (one.events ?? -1))
+          .map((cell) => (
+            <tr key={JSON.stringify([cell.platform, cell.sdk_version, cell.before, cell.after])}>
+              <td>
+                <Foreign text={cell.before} />
+              </td>
+              <td>
+                <Foreign text={cell.after} />
+              </td>
+              <td className="numbers">{cell.events?.toLocaleString("en") ?? "not shown"}</td>
+              <td>{cell.platform}</td>
+              <td>
+                <Foreign text={cell.sdk_version} />
+              </td>
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  </div>
+);

@@ -95,7 +95,7 @@ describe("drs demo", () => {
     const [exported] = await listed("export", "list");
     expect(await rowsOf(`export recall ${exported?.["export_id"]}`)).toHaveLength(2);
     const [layers] = await listed<{ due_batches: number }>("feature", "layers");
-    expect(layers).toMatchObject({ due_batches: 0, layers: [{ purpose: "payments" }] });
+    expect(layers).toMatchObject({ due_batches: 0, layers: [{ purpose: "payments" }, { members: ["root_traces@2"] }] });
     const [rooted] = await listed("feature", "get", "--account", "customer-17", "--limit", "1");
     expect(rooted).toMatchObject({ status: "computed" });
   });

@@ -97,6 +97,9 @@ export const GUIDED: readonly Guided[] = [
   { line: "feature attestation verify", exit: 1 },
 
   {
+    line: "export plan --labels {folder}/recent.csv --features root_traces@1 --purpose payments --clock known --all-events 30d --with platform --expires {in half a year}",
+  },
+  {
     line: 'export run --labels {folder}/recent.csv --features root_traces@1 --purpose payments --clock known --all-events 30d --with platform --states --recipient "fraud team" --reason "training of model 9" --expires {in half a year} --out {folder}/model-9.parquet',
   },
 

@@ -2,7 +2,7 @@
  * Fills an empty installation with a demo. A server gets requests by HTTP, and people run commands through its admin
  * API. Only the phones, the people and the time are not real.
  */
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,6 +34,7 @@ import {
   POLICY,
   REJECTED,
   RETRIED,
+  SECOND_VERSION,
   type Step,
   STEPS,
 } from "./story.ts";
@@ -155,7 +156,8 @@ class Demo {
     }
     const { directory } = this.#context;
     await mkdir(directory, { mode: 0o700 });
-    await copyFeatures(join(directory, "features"));
+    await copyFeatures(join(directory, "features"), FEATURES);
+    await writeSecondVersion(join(directory, "second-version"));
     await writeFile(join(directory, "purposes.yaml"), stringify(POLICY));
     await writeFile(join(directory, "labels.csv"), labels(this.#timeOf(LABEL_DAY, 0)));
   }
@@ -276,13 +278,27 @@ class Demo {
 type Answer = Readonly<Record<string, unknown>>;
 
 /** Copies starter features, which are in the package of the language of definitions. */
-async function copyFeatures(folder: string): Promise<void> {
+async function copyFeatures(folder: string, ids: readonly string[]): Promise<void> {
   const starter = join(dirname(fileURLToPath(import.meta.resolve("@device-risk-signals/features"))), "starter");
-  const own = new Set(FEATURES.map((id) => id.replaceAll("_", "-")));
+  const own = new Set(ids.map(fileNameOf));
   await cp(starter, folder, {
     recursive: true,
     filter: (path) => path === starter || path.endsWith(".lock.json") || own.has(basename(path).split(".")[0] ?? ""),
   });
+}
+
+const fileNameOf = (id: string): string => id.replaceAll("_", "-");
+
+/** Writes the second version of a starter feature into a folder of its own. */
+async function writeSecondVersion(folder: string): Promise<void> {
+  await copyFeatures(folder, [SECOND_VERSION.id]);
+  const file = join(folder, `${fileNameOf(SECOND_VERSION.id)}.feature.ts`);
+  let text = await readFile(file, "utf8");
+  for (const [before, after] of SECOND_VERSION.changes) {
+    if (!text.includes(before)) throw new Error(`${file} has no ${before}`);
+    text = text.replace(before, after);
+  }
+  await writeFile(file, text);
 }
 
 /** @param text such as `in 90 days` */

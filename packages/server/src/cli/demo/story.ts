@@ -159,6 +159,16 @@ export const FEATURES = [
 
 const VERSIONS = FEATURES.map((id) => `${id}@1`);
 
+/** What the second version of a feature changes in the text of the first one. */
+export const SECOND_VERSION = {
+  id: "root_traces",
+  changes: [
+    ["version: 1", "version: 2"],
+    ['    mounts: field("os_integrity.suspiciousMountsFound"),\n', ""],
+    ["bins: [0, 1, 2, 4]", "bins: [0, 1, 2, 3]"],
+  ],
+} as const;
+
 /** A command that a person runs through the admin API. */
 export interface Step {
   readonly day: number;
@@ -220,6 +230,18 @@ export const STEPS: readonly Step[] = [
     run: 'restriction add --account customer-19 --article 21 --purpose payments --reason "objection 17" --approver "A. Roe" --request {objection}',
   },
   { day: 8, by: "petra", run: "request close {objection} --outcome done" },
+  { day: 9, by: "noah", run: "feature lock second-version" },
+  {
+    day: 9,
+    by: "noah",
+    run: 'feature propose second-version --reason "phones that are not rooted have suspicious mounts, too"',
+  },
+  {
+    day: 9,
+    by: "maya",
+    run: 'feature adopt root_traces@2 --purpose payments --reason "to be compared with version 1"',
+  },
+  { day: 9, by: "maya", run: 'feature backfill start --purpose payments --reason "older events for version 2"' },
   {
     day: 9,
     by: "petra",

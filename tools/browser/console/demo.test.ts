@@ -32,15 +32,13 @@ describe.skipIf(!hasChromium)("with the data of the demo (skipped without /usr/b
     expect(scene.takeMessages()).toEqual([]);
   });
 
-  test("a feature shows states, values and days", async () => {
-    await page.goto(`${scene.url}/features/emulator_traces@1?by=platform`);
-    await page.getByRole("heading", { name: /^android/ }).waitFor();
-    expect(
-      await page
-        .getByRole("row", { name: /^observed/ })
-        .first()
-        .innerText(),
-    ).toMatch(/observed\s+(too few|\d+ %)\s+\d+/);
+  test("a feature shows states and values by platform, and a second version to compare with", async () => {
+    await page.goto(`${scene.url}/features/root_traces@2?by=platform`);
+    const states = page.getByRole("region", { name: "Table: States" });
+    expect(await states.getByRole("row", { name: /^android/ }).innerText()).toMatch(/android\s+\d+/);
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("link", { name: "Compare with root_traces@1" }).click();
+    await page.getByText("no longer reads os_integrity.suspiciousMountsFound").waitFor();
     expect(await axe(page)).toEqual([]);
     expect(scene.takeMessages()).toEqual([]);
   });

@@ -267,6 +267,8 @@ export const router = createRouter({
   ]),
   basepath: ROUTER_BASE,
   defaultPreload: "intent",
+  // A version such as root_traces@2 is readable in the address.
+  pathParamsAllowedCharacters: ["@"],
 });
 
 declare module "@tanstack/react-router" {

@@ -56,7 +56,7 @@ function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly 
     <>
       {!mayReview && <Forbidden permission="drift.review" what="A review" />}
       <div className="table-scroll" tabIndex={0} role="region" aria-label="Fields beyond the catalog">
-        <table className="table">
+        <table className="table table-wide">
           <thead>
             <tr>
               <th scope="col">Field</th>

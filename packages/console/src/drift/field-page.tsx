@@ -3,15 +3,15 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
-import { PROBES } from "../events/field-path.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Marked } from "../ui/marked.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
-import { byDay, byVersion, eventsOf, type Seen } from "./adoption.ts";
-import { DayBars } from "./day-bars.tsx";
+import type { Seen } from "./adoption.ts";
+import { declaredField } from "./declared-field.ts";
+import { Adoption } from "./field-adoption.tsx";
 import { FieldLink } from "./field-link.tsx";
 import { ReviewDialog } from "./review-dialog.tsx";
 import { REVIEWS } from "./reviews.ts";
@@ -75,16 +75,6 @@ function Review({ path, seen, reviewed }: ReviewProps) {
   );
 }
 
-/** The field of the catalog, if it has the path. */
-function declared(path: string) {
-  const [probe = "", name = "", member] = path.split(".");
-  // Own members alone: a path of a client can be `fonts.constructor`.
-  const own = <T,>(of: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
-    of && Object.hasOwn(of, key) ? of[key] : undefined;
-  const field = own(PROBES.get(probe)?.fields, name);
-  return member === undefined ? field : own(field?.fields, member);
-}
-
 interface FactsProps {
   readonly path: string;
   readonly field: Field;
@@ -92,7 +82,7 @@ interface FactsProps {
 }
 
 function Facts({ path, field: { overlay }, seen }: FactsProps) {
-  const known = declared(path);
+  const known = declaredField(path);
   const accepted = overlay.find((one) => one.path === path);
   const of = known ?? accepted;
   return (
@@ -110,7 +100,7 @@ function Facts({ path, field: { overlay }, seen }: FactsProps) {
         {of ? [of.type, of.unit].filter((part) => part && part !== "none").join(", ") : "not decided"}
         {seen.length > 0 && (
           <span className="quiet">
-            ; seen beside the catalog as {[...new Set(seen.map(({ json_type }) => json_type))].join(", ")}
+            ; {known ? "sent otherwise" : "sent"} as {[...new Set(seen.map(({ json_type }) => json_type))].join(", ")}
           </span>
         )}
       </Fact>
@@ -171,121 +161,6 @@ function Readers({ path, field: { read_by } }: Pick<FactsProps, "path" | "field"
   );
 }
 
-function Adoption({ path, seen }: Pick<FactsProps, "path" | "seen">) {
-  const days = byDay(seen);
-  return (
-    <section aria-labelledby="adoption">
-      <div className="section-head">
-        <h2 id="adoption">Adoption</h2>
-        {days.length > 0 && (
-          <span className="quiet">
-            events with it {declared(path) && "as another type "}by day in UTC, up to {days.at(-1)?.day}
-          </span>
-        )}
-      </div>
-      {days.length === 0 ? (
-        <p className="quiet">
-          No event had it beside the catalog.{" "}
-          {declared(path) && (
-            <>
-              How often its probe reported: <Link to="/probes">Probe health</Link>.
-            </>
-          )}
-        </p>
-      ) : (
-        <>
-          <figure className="trend-figure">
-            <DayBars days={days} />
-            <figcaption className="quiet small numbers trend-axis">
-              <span>{days[0]?.day}</span>
-              <span>{days.at(-1)?.day}</span>
-            </figcaption>
-          </figure>
-          <Versions path={path} seen={seen} />
-        </>
-      )}
-    </section>
-  );
-}
-
-/** Days whose outcomes a summary can have. */
-const MAX_DAYS = 92;
-const DAY_MS = 86_400_000;
-
-/** The share of the reports of the probe that have the field, by SDK version since the field was first seen. */
-function useReports(path: string, seen: readonly Seen[]): ReadonlyMap<string, number> {
-  const probe = path.split(".")[0] ?? "";
-  const first = seen.map(({ first_seen }) => first_seen).toSorted()[0] ?? "";
-  const isCounted = PROBES.has(probe) && Date.parse(first) > Date.now() - MAX_DAYS * DAY_MS;
-  const canRead = useScope("counters.read") !== undefined;
-  const input = { by: "sdk_version", probe, from: first } as const;
-  const { data } = useRead("summarizeOutcomes", input, isCounted && canRead);
-  const reports = data?.outcomes.filter(({ state }) => state === "success") ?? [];
-  return new Map(reports.map(({ group, occurrences }) => [group, occurrences]));
-}
-
-function Versions({ path, seen }: Pick<FactsProps, "path" | "seen">) {
-  const reports = useReports(path, seen);
-  return (
-    <div className="table-scroll" tabIndex={0} role="region" aria-label="Adoption by SDK version">
-      <table className="table group-table">
-        <thead>
-          <tr>
-            <th scope="col">SDK</th>
-            <th scope="col">Events</th>
-            <th scope="col">Of the reports of its probe since then</th>
-            <th scope="col">Types</th>
-            <th scope="col">Platforms</th>
-            <th scope="col">First and last seen, UTC</th>
-          </tr>
-        </thead>
-        <tbody>
-          {byVersion(seen).map(([version, rows]) => {
-            const events = eventsOf(rows);
-            const of = reports.get(version) ?? 0;
-            // The two counters are written at different moments.
-            const share = of === 0 ? undefined : Math.min(1, events / of);
-            return (
-              <tr key={version}>
-                <th scope="row">
-                  <Foreign text={version} />
-                </th>
-                <td className="numbers">{events.toLocaleString("en")}</td>
-                <td>
-                  {share === undefined ? (
-                    <span className="quiet">not known</span>
-                  ) : (
-                    <>
-                      <meter value={share} aria-label={`Share of the reports of ${version}`} />{" "}
-                      <span className="numbers">
-                        {Math.round(share * 100)} % of {of.toLocaleString("en")}
-                      </span>
-                    </>
-                  )}
-                </td>
-                <td>{[...new Set(rows.map(({ json_type }) => json_type))].join(", ")}</td>
-                <td>{[...new Set(rows.map(({ platform }) => platform))].join(", ")}</td>
-                <td>
-                  <Time at={rows.map(({ first_seen }) => first_seen).toSorted()[0] ?? ""} isShort /> –{" "}
-                  <Time
-                    at={
-                      rows
-                        .map(({ last_seen }) => last_seen)
-                        .toSorted()
-                        .at(-1) ?? ""
-                    }
-                    isShort
-                  />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
 /** Paths above and below this one that events had. */
 function Related({ path, field: { seen } }: Pick<FactsProps, "path" | "field">) {
   const others = [...new Set(seen.map((row) => row.path))].filter((other) => other !== path);
@@ -330,7 +205,7 @@ function Decisions({ field: { decisions } }: Pick<FactsProps, "field">) {
               {kind === "classified" && ` as of ${sensitivity} sensitivity`}
               {ignored_until !== null && ` until ${ignored_until}`} by <Foreign text={decided_by} />,{" "}
               <span className="quiet">
-                <Time at={decided_at} />
+                <Time at={decided_at} isShort /> UTC
               </span>
             </p>
             <p>

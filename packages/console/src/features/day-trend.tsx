@@ -30,15 +30,25 @@ export function DayTrend({ days }: { readonly days: readonly Day[] }) {
         <h2 id="days">By day</h2>
         <span className="quiet">all groups together, in UTC</span>
       </div>
-      <Bars days={everyDay(days)} />
-      <p className="legend">
-        {states.map((name) => (
-          <span key={name} title={meaningOf(name)}>
-            <span className={`state-key ${classOf(name)}`} aria-hidden="true" />
-            <Foreign text={name} />
-          </span>
-        ))}
-      </p>
+      {states.length === 0 ? (
+        <p className="quiet">No day has ten events or more, so there is no trend to show.</p>
+      ) : (
+        <>
+          <Bars days={everyDay(days)} />
+          <p className="legend">
+            {states.map((name) => (
+              <span key={name} title={meaningOf(name)}>
+                <span className={`state-key ${classOf(name)}`} aria-hidden="true" />
+                <Foreign text={name} />
+              </span>
+            ))}
+            <span>
+              <span className="state-key" aria-hidden="true" />
+              states under ten events
+            </span>
+          </p>
+        </>
+      )}
       <details>
         <summary>The numbers of each day</summary>
         <div className="table-scroll" tabIndex={0} role="region" aria-label="States by day">
@@ -115,8 +125,7 @@ interface DayBarProps {
 }
 
 function DayBar({ day: { day, events = null, states = [] }, x, most }: DayBarProps) {
-  const height = (HEIGHT * (events ?? 0)) / most;
-  const counted = states.reduce((sum, state) => sum + (state.events ?? 0), 0);
+  const heightOf = (count: number | null): number => (HEIGHT * (count ?? 0)) / most;
   let y = HEIGHT;
   return (
     <g>
@@ -124,16 +133,17 @@ function DayBar({ day: { day, events = null, states = [] }, x, most }: DayBarPro
         {events === null ? `${day}: under 10 events` : `${day}: ${countOf(events)} events, ${inWords(states)}`}
       </title>
       <rect x={x} width={STEP} height={HEIGHT} className="trend-hit" />
+      <rect x={x + 1} y={HEIGHT - heightOf(events)} width={STEP - 2} height={heightOf(events)} className="bar" />
       {states.map((state) => {
-        const part = counted === 0 ? 0 : (height * (state.events ?? 0)) / counted;
-        y -= part;
+        const height = heightOf(state.events);
+        y -= height;
         return (
           <rect
             key={state.name}
             x={x + 1}
             y={y}
             width={STEP - 2}
-            height={part}
+            height={height}
             className={`bar ${classOf(state.name)}`}
           />
         );

@@ -34,7 +34,7 @@ function OneDecision({ decision }: { readonly decision: Decision }) {
         <strong>{KINDS[kind] ?? kind}</strong>
         {purpose !== null && <> for {purpose}</>} by <Foreign text={decided_by} />,{" "}
         <span className="quiet">
-          <Time at={decided_at} />
+          <Time at={decided_at} isShort /> UTC
         </span>
       </p>
       <p>

@@ -28,7 +28,7 @@ export function Distribution({ described }: { readonly described: Described }) {
       {all && !isGrouped && (
         <section className="distribution" aria-label="All events">
           <h2>
-            All events <span className="quiet numbers">{countOf(all.events)} events</span>
+            All events <span className="quiet numbers">{countOf(all.events)}</span>
           </h2>
           <div className="side-by-side">
             <Shares head="State" shares={all.states} />
@@ -75,7 +75,7 @@ function Groups({ title, described: { groups }, sharesOf }: GroupsProps) {
               {isStates && <th scope="col">Shares</th>}
               {names.map((name) => (
                 <th key={name} scope="col" title={meaningOf(name)}>
-                  <span className={`state-key ${classOf(name)}`} aria-hidden="true" />
+                  {isStates && <span className={`state-key ${classOf(name)}`} aria-hidden="true" />}
                   <Foreign text={name} />
                 </th>
               ))}

@@ -53,7 +53,11 @@ const CLOCKS = {
   received: "Also values that were computed later, of events that were received by then",
 } as const;
 
-const HISTORIES = { "": "The newest event before the label", 7: "Each event of 7 days", 30: "Each event of 30 days" };
+const HISTORIES = [
+  ["", "The newest event before the label"],
+  ["7", "Each event of 7 days"],
+  ["30", "Each event of 30 days"],
+] as const;
 const FORMATS = { parquet: "Parquet", csv: "CSV", jsonl: "JSON lines" } as const;
 const ATTRIBUTES = {
   platform: "Platform",
@@ -204,7 +208,7 @@ const Choices = () => (
       <label>
         Rows of a label
         <select name="history" className="input">
-          {Object.entries(HISTORIES).map(([days, words]) => (
+          {HISTORIES.map(([days, words]) => (
             <option key={days} value={days}>
               {words}
             </option>

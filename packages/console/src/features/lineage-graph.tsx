@@ -17,14 +17,15 @@ export interface LineageStep {
   readonly nodes: readonly LineageNode[];
 }
 
-const WIDTH = 196;
+const WIDTH = 216;
 const GAP = 40;
 const HEAD = 24;
 const LINE = 16;
 const PADDING = 8;
 const SPACE = 12;
-/** Characters that fit into a box. */
-const CHARACTERS = 28;
+/** Characters that fit into a line of a box; a title is bold. */
+const CHARACTERS = 32;
+const TITLE_CHARACTERS = 26;
 
 interface Box {
   readonly node: LineageNode;
@@ -97,7 +98,7 @@ function NodeBox({ box: { node, x, y, height } }: { readonly box: Box }) {
           y={y + PADDING + LINE * index + 12}
           className={index === 0 ? "lineage-title" : "lineage-line"}
         >
-          {clipped(line)}
+          {clipped(line, index === 0 ? TITLE_CHARACTERS : CHARACTERS)}
         </text>
       ))}
     </>
@@ -105,7 +106,7 @@ function NodeBox({ box: { node, x, y, height } }: { readonly box: Box }) {
   return link ? link(box) : <g>{box}</g>;
 }
 
-function clipped(line: string): string {
+function clipped(line: string, characters: number): string {
   const shown = visible(line);
-  return shown.length <= CHARACTERS ? shown : `${shown.slice(0, CHARACTERS - 1)}…`;
+  return shown.length <= characters ? shown : `${shown.slice(0, characters - 1)}…`;
 }

@@ -31,7 +31,12 @@ export const fieldStep = (inputs: readonly FieldInput[]): LineageStep => ({
   name: inputs.length === 1 ? "Field" : "Fields",
   nodes: inputs.map(({ name, field, more }): LineageNode => {
     const [probe = "", ...names] = field.split(".");
-    return { key: `field ${name}`, title: names.join("."), lines: [probe, more], link: around(fieldLink(field)) };
+    return {
+      key: `field ${name}`,
+      title: names.join("."),
+      lines: [`${probe}: ${more}`],
+      link: around(fieldLink(field)),
+    };
   }),
 });
 

@@ -47,9 +47,12 @@ export const inWords = (shares: readonly Share[]): string =>
 
 const WIDTH = 100;
 
-/** The states of a group as one bar; its name says them in words, and a table next to it has the numbers. */
+/**
+ * The states of a group as one bar; its name says them in words, and a table next to it has the numbers. What is under
+ * ten events stays empty.
+ */
 export function StateBar({ states }: { readonly states: readonly Share[] }) {
-  const total = states.reduce((sum, { events }) => sum + (events ?? 0), 0);
+  if (states.every(({ share }) => share === null)) return <span className="quiet">too few for shares</span>;
   let x = 0;
   return (
     <svg
@@ -59,8 +62,8 @@ export function StateBar({ states }: { readonly states: readonly Share[] }) {
       role="img"
       aria-label={inWords(states)}
     >
-      {states.map(({ name, events }) => {
-        const width = total === 0 ? 0 : (WIDTH * (events ?? 0)) / total;
+      {states.map(({ name, share }) => {
+        const width = WIDTH * (share ?? 0);
         const start = x;
         x += width;
         return <rect key={name} x={start} width={width} height="8" className={`bar ${classOf(name)}`} />;
@@ -77,12 +80,14 @@ interface SharesProps {
 /** States or groups of values of one group, one below the other. */
 export function Shares({ head, shares }: SharesProps) {
   if (shares.length === 0) return null;
+  const hasShares = shares.some(({ share }) => share !== null);
   return (
     <table className="table shares">
+      {!hasShares && <caption className="quiet small">Shares are of a hundred events or more.</caption>}
       <thead>
         <tr>
           <th scope="col">{head}</th>
-          <th scope="col">Share</th>
+          {hasShares && <th scope="col">Share</th>}
           <th scope="col">Events</th>
         </tr>
       </thead>
@@ -92,10 +97,12 @@ export function Shares({ head, shares }: SharesProps) {
             <th scope="row" title={meaningOf(name)}>
               <Foreign text={name} isCode />
             </th>
-            <td>
-              {share !== null && <meter value={share} aria-label={`Share of ${visible(name)}`} />}{" "}
-              <span className={share === null ? "quiet" : "numbers"}>{percentOf(share)}</span>
-            </td>
+            {hasShares && (
+              <td>
+                {share !== null && <meter value={share} aria-label={`Share of ${visible(name)}`} />}{" "}
+                <span className={share === null ? "quiet" : "numbers"}>{percentOf(share)}</span>
+              </td>
+            )}
             <td className="numbers">{countOf(events)}</td>
           </tr>
         ))}

@@ -22,7 +22,8 @@ export function Distribution({ described }: { readonly described: Described }) {
     <>
       <p className="note">
         Events received from {from} until before {to}, as they were when they were computed. Numbers are rounded down to
-        tens; groups of fewer than ten events are not shown.{isLimited && " There are more groups than these."}
+        tens, a share is of a hundred events or more, and groups of fewer than ten are not shown.
+        {isLimited && " There are more groups than these."}
       </p>
       {!all && <p className="empty">No group of ten events or more: values appear as a worker computes them.</p>}
       {all && !isGrouped && (

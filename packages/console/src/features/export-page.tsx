@@ -54,7 +54,7 @@ const CLOCKS = {
 } as const;
 
 const HISTORIES = [
-  ["", "The newest event before the label"],
+  ["", "The newest event"],
   ["7", "Each event of 7 days"],
   ["30", "Each event of 30 days"],
 ] as const;
@@ -145,9 +145,11 @@ function ExportForm({ layers }: { readonly layers: Layers }) {
         <Features key={purpose} layers={layers.filter((layer) => layer.purpose === purpose)} />
         <Choices />
         <HandedOut />
-        <button type="submit" className="button primary" disabled={isUnderWay(planning) || planned !== undefined}>
-          Count rows and states
-        </button>
+        {!planned && !isUnderWay(planning) && (
+          <button type="submit" className="button primary">
+            Count rows and states
+          </button>
+        )}
         <Progress change={planning} failed="The export can't be made as it is" />
       </form>
       {planned && <Ask planned={planned} />}
@@ -257,7 +259,7 @@ function Ask({ planned: { order, plan } }: { readonly planned: Planned }) {
     setDone(await collectFile(parts, (size) => onProgress(bytes(size))));
   });
   return (
-    <section aria-labelledby="plan" className="panel">
+    <section aria-labelledby="plan" className="panel export-plan">
       <ExportPlan plan={plan} features={order.features} />
       {!done && !isUnderWay(change) && (
         <button type="button" className="button primary" onClick={() => void change.run()}>

@@ -17,80 +17,104 @@ export interface LineageStep {
   readonly nodes: readonly LineageNode[];
 }
 
-const WIDTH = 216;
-const GAP = 40;
+const GAP = 36;
 const HEAD = 24;
 const LINE = 16;
 const PADDING = 8;
 const SPACE = 12;
-/** Characters that fit into a line of a box; a title is bold. */
-const CHARACTERS = 32;
-const TITLE_CHARACTERS = 26;
+const MIN_WIDTH = 112;
+const MAX_WIDTH = 212;
+/** The width of a character, which is bold in a title. */
+const TITLE_CHARACTER = 7.4;
+const LINE_CHARACTER = 6.2;
 
 interface Box {
   readonly node: LineageNode;
   readonly x: number;
   readonly y: number;
+  readonly width: number;
   readonly height: number;
 }
 
 const heightOf = ({ lines }: LineageNode): number => PADDING * 2 + LINE * (1 + lines.length);
 
+/** As wide as its longest text, within limits. */
+function widthOf({ nodes }: LineageStep): number {
+  const texts = nodes.flatMap(({ title, lines }) => [
+    visible(title).length * TITLE_CHARACTER,
+    ...lines.map((line) => visible(line).length * LINE_CHARACTER),
+  ]);
+  return Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, PADDING * 2 + Math.max(0, ...texts)));
+}
+
+interface Column {
+  readonly name: string;
+  readonly x: number;
+  readonly boxes: readonly Box[];
+}
+
+interface Layout {
+  readonly columns: readonly Column[];
+  readonly width: number;
+  readonly height: number;
+}
+
 /** The boxes of each step, centred one below the other. */
-function boxesOf(steps: readonly LineageStep[]): { readonly columns: readonly (readonly Box[])[]; height: number } {
-  const heights = steps.map(({ nodes }) =>
-    nodes.reduce((sum, node) => sum + heightOf(node) + SPACE, nodes.length === 0 ? 0 : -SPACE),
-  );
+function layoutOf(steps: readonly LineageStep[]): Layout {
+  const heights = steps.map(({ nodes }) => nodes.reduce((sum, node) => sum + heightOf(node) + SPACE, -SPACE));
   const tallest = Math.max(0, ...heights);
-  const columns = steps.map(({ nodes }, column) => {
-    let y = HEAD + (tallest - (heights[column] ?? 0)) / 2;
-    return nodes.map((node): Box => {
-      const box = { node, x: column * (WIDTH + GAP), y, height: heightOf(node) };
+  let x = 0;
+  const columns = steps.map((step, index): Column => {
+    const [left, width] = [x, widthOf(step)];
+    x += width + GAP;
+    let y = HEAD + (tallest - (heights[index] ?? 0)) / 2;
+    const boxes = step.nodes.map((node): Box => {
+      const box = { node, x: left, y, width, height: heightOf(node) };
       y += box.height + SPACE;
       return box;
     });
+    return { name: step.name, x: left, boxes };
   });
-  return { columns, height: HEAD + tallest };
+  return { columns, width: x - GAP, height: HEAD + tallest };
 }
 
 export function LineageGraph({ steps, label }: { readonly steps: readonly LineageStep[]; readonly label: string }) {
-  const { columns, height } = boxesOf(steps);
-  const width = steps.length * WIDTH + (steps.length - 1) * GAP;
+  const { columns, width, height } = layoutOf(steps);
   return (
     <div className="table-scroll" tabIndex={0} role="region" aria-label={label}>
       <svg className="lineage" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group">
         <title>{label}</title>
-        {steps.map(({ name }, column) => (
-          <text key={name} x={column * (WIDTH + GAP)} y={12} className="lineage-step">
+        {columns.map(({ name, x }) => (
+          <text key={name} x={x} y={12} className="lineage-step">
             {name}
           </text>
         ))}
-        {columns.flatMap((boxes, column) =>
+        {columns.flatMap(({ boxes }, column) =>
           boxes.flatMap((from) =>
-            (columns[column + 1] ?? []).map((to) => <Arrow key={to.node.key} from={from} to={to} />),
+            (columns[column + 1]?.boxes ?? []).map((to) => (
+              <Arrow key={`${from.node.key} ${to.node.key}`} from={from} to={to} />
+            )),
           ),
         )}
-        {columns.flat().map((box) => (
-          <NodeBox key={box.node.key} box={box} />
-        ))}
+        {columns.flatMap(({ boxes }) => boxes.map((box) => <NodeBox key={box.node.key} box={box} />))}
       </svg>
     </div>
   );
 }
 
 function Arrow({ from, to }: { readonly from: Box; readonly to: Box }) {
-  const [x, y] = [from.x + WIDTH, from.y + from.height / 2];
+  const [x, y] = [from.x + from.width, from.y + from.height / 2];
   const [endX, endY] = [to.x, to.y + to.height / 2];
   const middle = (x + endX) / 2;
   return <path d={`M${x} ${y}C${middle} ${y} ${middle} ${endY} ${endX} ${endY}`} className="lineage-arrow" />;
 }
 
-function NodeBox({ box: { node, x, y, height } }: { readonly box: Box }) {
+function NodeBox({ box: { node, x, y, width, height } }: { readonly box: Box }) {
   const { title, lines, link } = node;
   const box = (
     <>
       <title>{[title, ...lines].map(visible).join("\n")}</title>
-      <rect x={x + 0.5} y={y + 0.5} width={WIDTH - 1} height={height - 1} rx={6} className="lineage-box" />
+      <rect x={x + 0.5} y={y + 0.5} width={width - 1} height={height - 1} rx={6} className="lineage-box" />
       {[title, ...lines].map((line, index) => (
         <text
           key={index}
@@ -98,7 +122,7 @@ function NodeBox({ box: { node, x, y, height } }: { readonly box: Box }) {
           y={y + PADDING + LINE * index + 12}
           className={index === 0 ? "lineage-title" : "lineage-line"}
         >
-          {clipped(line, index === 0 ? TITLE_CHARACTERS : CHARACTERS)}
+          {clipped(line, (width - PADDING * 2) / (index === 0 ? TITLE_CHARACTER : LINE_CHARACTER))}
         </text>
       ))}
     </>
@@ -108,5 +132,5 @@ function NodeBox({ box: { node, x, y, height } }: { readonly box: Box }) {
 
 function clipped(line: string, characters: number): string {
   const shown = visible(line);
-  return shown.length <= characters ? shown : `${shown.slice(0, characters - 1)}…`;
+  return shown.length <= characters + 1 ? shown : `${shown.slice(0, Math.floor(characters) - 1)}…`;
 }

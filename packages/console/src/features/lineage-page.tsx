@@ -99,7 +99,7 @@ function OneValue({ eventId, value, event }: OneValueProps) {
         <h2>
           <Foreign text={feature} isCode />: <Foreign text={textOf(value)} />
         </h2>
-        <span className="quiet">{meaningOf(value.state)}</span>
+        {value.state !== "observed" && <span className="quiet">{meaningOf(value.state)}</span>}
       </div>
       <p>
         <Foreign text={value.meaning} />
@@ -112,7 +112,9 @@ function OneValue({ eventId, value, event }: OneValueProps) {
           {attestation.is_included ? "the result was the same." : "this row was not among the equal ones."}
         </p>
       )}
-      <h3>What was decided</h3>
+      <div className="section-head">
+        <h3>What was decided</h3>
+      </div>
       <DecisionList decisions={decisions} />
     </section>
   );

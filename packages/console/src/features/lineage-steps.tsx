@@ -80,7 +80,7 @@ export const valueStep = (eventId: string, value: string, at: string): LineageSt
     {
       key: "value",
       title: value,
-      lines: [`event ${eventId.slice(0, 8)}…`, `computed ${at.slice(0, 19).replace("T", " ")}`],
+      lines: [`event ${eventId.slice(0, 8)}…`, `${at.slice(0, 16).replace("T", " ")} UTC`],
       link: around(<Link to="/events/$eventId" params={{ eventId }} className="lineage-node" />),
     },
   ],

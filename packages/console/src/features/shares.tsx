@@ -83,7 +83,6 @@ export function Shares({ head, shares }: SharesProps) {
   const hasShares = shares.some(({ share }) => share !== null);
   return (
     <table className="table shares">
-      {!hasShares && <caption className="quiet small">Shares are of a hundred events or more.</caption>}
       <thead>
         <tr>
           <th scope="col">{head}</th>

@@ -1,5 +1,5 @@
 import { Foreign } from "../ui/foreign.tsx";
-import { classOf, countOf, type Described, inWords, meaningOf, ShareCell } from "./shares.tsx";
+import { classOf, countOf, type Described, inOrder, inWords, meaningOf, ShareCell } from "./shares.tsx";
 
 type Day = Described["days"][number];
 
@@ -22,7 +22,8 @@ export function everyDay(days: readonly Day[]): readonly (Pick<Day, "day"> & Par
 /** The states of each day: a picture, and its numbers as a table. */
 export function DayTrend({ days }: { readonly days: readonly Day[] }) {
   if (days.length === 0) return null;
-  const states = [...new Set(days.flatMap((day) => day.states.map(({ name }) => name)))];
+  const seen = [...new Set(days.flatMap((day) => day.states.map(({ name }) => name)))];
+  const states = inOrder(seen.map((name) => ({ name }))).map(({ name }) => name);
   const values = [...new Set(days.flatMap((day) => day.values.map(({ name }) => name)))];
   return (
     <section aria-labelledby="days">
@@ -98,7 +99,7 @@ function Bars({ days }: { readonly days: ReturnType<typeof everyDay> }) {
   const [first, last] = [days.at(0)?.day, days.at(-1)?.day];
   return (
     <figure className="trend-figure">
-      <p className="quiet small numbers">{most.toLocaleString("en")} events</p>
+      <p className="quiet small numbers">at most {most.toLocaleString("en")} events a day</p>
       <svg
         className="trend-bars"
         viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`}
@@ -134,7 +135,7 @@ function DayBar({ day: { day, events = null, states = [] }, x, most }: DayBarPro
       </title>
       <rect x={x} width={STEP} height={HEIGHT} className="trend-hit" />
       <rect x={x + 1} y={HEIGHT - heightOf(events)} width={STEP - 2} height={heightOf(events)} className="bar" />
-      {states.map((state) => {
+      {inOrder(states).map((state) => {
         const height = heightOf(state.events);
         y -= height;
         return (

@@ -4,6 +4,7 @@ import {
   classOf,
   countOf,
   type Described,
+  inOrder,
   inWords,
   meaningOf,
   type Share,
@@ -32,14 +33,14 @@ export function Distribution({ described }: { readonly described: Described }) {
             All events <span className="quiet numbers">{countOf(all.events)}</span>
           </h2>
           <div className="side-by-side">
-            <Shares head="State" shares={all.states} />
+            <Shares head="State" shares={inOrder(all.states)} />
             <Shares head={valueHeadOf(described)} shares={all.values} />
           </div>
         </section>
       )}
       {isGrouped && (
         <>
-          <Groups title="States" described={described} sharesOf={({ states }) => states} />
+          <Groups title="States" described={described} sharesOf={({ states }) => inOrder(states)} />
           <Groups title={valueHeadOf(described)} described={described} sharesOf={({ values }) => values} />
         </>
       )}
@@ -61,9 +62,10 @@ interface GroupsProps {
 
 /** The groups as rows, so that a reader compares them column by column. */
 function Groups({ title, described: { groups }, sharesOf }: GroupsProps) {
-  const names = [...new Set(groups.flatMap((group) => sharesOf(group).map(({ name }) => name)))];
-  if (names.length === 0) return null;
+  const all = [...new Set(groups.flatMap((group) => sharesOf(group).map(({ name }) => name)))];
   const isStates = title === "States";
+  const names = isStates ? inOrder(all.map((name) => ({ name }))).map(({ name }) => name) : all;
+  if (names.length === 0) return null;
   return (
     <section aria-label={title} className="distribution">
       <h2>{title}</h2>

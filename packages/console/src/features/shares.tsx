@@ -26,6 +26,13 @@ const STATES: ReadonlyMap<string, string> = new Map(
 
 export const meaningOf = (state: string): string | undefined => STATES.get(state);
 
+/** States as a reader expects them, with the values first. */
+export function inOrder<Named extends Pick<Share, "name">>(states: readonly Named[]): readonly Named[] {
+  const order = [...STATES.keys()];
+  const rank = ({ name }: Named): number => (order.indexOf(name) + order.length + 1) % (order.length + 1);
+  return states.toSorted((one, other) => rank(one) - rank(other));
+}
+
 /** The class that gives a state its colour; a text of a client gets none. */
 export const classOf = (state: string): string => (STATES.has(state) ? `outcome-${state}` : "");
 
@@ -62,7 +69,7 @@ export function StateBar({ states }: { readonly states: readonly Share[] }) {
       role="img"
       aria-label={inWords(states)}
     >
-      {states.map(({ name, share }) => {
+      {inOrder(states).map(({ name, share }) => {
         const width = WIDTH * (share ?? 0);
         const start = x;
         x += width;

@@ -16,7 +16,7 @@ import { ACCEPTED, INGESTION } from "../../packages/server/src/store/audit-recor
 import { readConfig } from "../../packages/server/src/base/config/config.ts";
 import { uuidv7 } from "../../packages/server/src/base/identifiers/uuidv7.ts";
 import { byteaArray, timestamptzArray, uuidArray } from "../../packages/server/src/store/postgres/binary-array.ts";
-import { figureLine, openScene, print } from "./scene.ts";
+import { figureLine, HEAD, openScene, print } from "./scene.ts";
 import { cpuOf, residentOf } from "./usage.ts";
 
 const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
@@ -156,7 +156,7 @@ try {
   const entries = await fillLog();
   print(`filled ${entries} of ${ENTRIES} entries, in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
   print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
-  print("| figure | value | goal | verdict |\n| --- | --- | --- | --- |");
+  print(HEAD);
   printFigures("verification of the database", entries, await runAuditCommand("verify", "--json"));
   const file = join(scene.folder, "audit.ndjson");
   await rm(file, { force: true });

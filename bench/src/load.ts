@@ -1,6 +1,7 @@
 /**
  * The load generator: a separate process with a small HTTP client, so that it uses little CPU time compared with the
- * server. Its argument is `LoadOptions` as JSON. It prints a `LoadResult` as JSON.
+ * server. Its argument is `LoadOptions` as JSON. It prints `sending` before its first request, and at the end or after
+ * SIGTERM a `LoadResult` as JSON.
  */
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -179,7 +180,9 @@ const { hostname, port } = new URL(options.url);
 const connections = Array.from({ length: options.connections }, () => new Connection(Number(port), hostname));
 const started = performance.now();
 const measuredFrom = started + (options.rate > 0 ? WARM_UP_MS : 0);
-const end = measuredFrom + options.seconds * 1000;
+let end = measuredFrom + options.seconds * 1000;
+process.once("SIGTERM", () => (end = 0));
+process.stdout.write("sending\n");
 
 async function closedLoop(connection: Connection): Promise<void> {
   while (performance.now() < end) await connection.post(performance.now());

@@ -150,18 +150,44 @@ export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResu
 }
 
 /** Sends load from a separate process. The server may reject requests. */
-export async function loadWithRejections(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
-  const text = JSON.stringify({ ...settings, run: ++runCount });
-  const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), text], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  return JSON.parse(await printed(child, /^(\{.*\})\n/)) as LoadResult;
+export const loadWithRejections = (settings: Omit<LoadOptions, "run">): Promise<LoadResult> =>
+  resultOf(spawnLoad(settings));
+
+/** Sends load from a separate process until it is stopped. Its first request was sent when this function returns. */
+export async function startLoad(
+  settings: Omit<LoadOptions, "run" | "seconds">,
+): Promise<{ stop(): Promise<LoadResult> }> {
+  const child = spawnLoad({ ...settings, seconds: Number.MAX_SAFE_INTEGER });
+  const result = resultOf(child);
+  await printed(child, /^(sending)/);
+  return {
+    stop() {
+      child.kill("SIGTERM");
+      return result;
+    },
+  };
 }
+
+function spawnLoad(settings: Omit<LoadOptions, "run">): ChildProcess {
+  const text = JSON.stringify({ ...settings, run: ++runCount });
+  const load = join(import.meta.dirname, "load.ts");
+  return spawn(process.execPath, [load, text], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+const resultOf = async (child: ChildProcess): Promise<LoadResult> =>
+  JSON.parse(await printed(child, /(\{.*\})\n/)) as LoadResult;
+
+/** The first lines of a table of figures. */
+export const HEAD = "| figure | value | goal | verdict |\n| --- | --- | --- | --- |";
 
 /** A line of a table: a figure, its goal, and whether the figure reaches the goal. @param goal the maximum. */
 export function figureLine(what: string, value: number, unit: string, goal: number): string {
   const rounded = value >= 100 ? value.toFixed(0) : value.toFixed(1);
   return `| ${what} | ${rounded} ${unit} | ≤ ${goal} ${unit} | ${value <= goal ? "reached" : "not reached"} |`;
 }
+
+/** A line of a table for a ratio whose goal is a minimum. */
+export const ratioLine = (what: string, ratio: number, least: number): string =>
+  `| ${what} | ${ratio.toFixed(3)} | ≥ ${least} | ${ratio >= least ? "reached" : "not reached"} |`;
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -1,14 +1,15 @@
+/** Each made once: making one takes eight times as long as formatting with it, and the live view shows 200 a second. */
+const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const LOCAL_TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+
 /** A time in UTC; the local one is next to it, or in the title of a short one. */
 export const Time = ({ at, isShort = false }: { readonly at: string; readonly isShort?: boolean }) => {
   const date = new Date(at);
   const utc = utcOf(at);
-  const local = date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
   return (
-    <time dateTime={at} className="numbers" title={`${local} here`}>
+    <time dateTime={at} className="numbers" title={`${LOCAL.format(date)} here`}>
       {isShort ? utc.slice(0, 19) : utc}
-      {!isShort && (
-        <span className="quiet"> UTC, {date.toLocaleTimeString(undefined, { timeStyle: "short" })} here</span>
-      )}
+      {!isShort && <span className="quiet"> UTC, {LOCAL_TIME.format(date)} here</span>}
     </time>
   );
 };

@@ -27,7 +27,7 @@ import {
 const TAG = "Events";
 
 /** Maximum number of events of a tail. */
-export const MAX_TAIL = 200;
+export const MAX_TAIL = 300;
 
 /** A count of events stops here. */
 export const MAX_COUNTED = 1_000;

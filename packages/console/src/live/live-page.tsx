@@ -13,8 +13,8 @@ import { LIVE_FILTERS, type LiveFilter, type LiveSearch } from "./live-search.ts
 import { RING, type Tail } from "./tail.ts";
 import { type TailFilter, useTail } from "./use-tail.ts";
 
-/** Rows that the page shows; the others of the ring are counted. */
-const SHOWN = 200;
+/** Rows that the page shows: all that an answer has. The others of the ring are counted. */
+const SHOWN = 300;
 
 export function LivePage() {
   const search = useSearch({ from: "/shell/live" });
@@ -94,7 +94,10 @@ function Unshown({ tail: { events, dropped, hasGap } }: { readonly tail: Tail })
         </p>
       )}
       {hasGap && (
-        <p className="note">More events arrived in a second than the server answers with: some are missing here.</p>
+        <p className="note">
+          Some events are missing here: more arrived at a time than the server answers with, or this page was hidden for
+          ten minutes. <Link to="/events">Search</Link> has all of them.
+        </p>
       )}
     </>
   );

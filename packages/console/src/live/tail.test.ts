@@ -6,8 +6,9 @@ import { changed, EMPTY, RING } from "./tail.ts";
 const event = (number: number): Event =>
   ({ event_id: String(number), received_at: new Date(number).toISOString() }) as Event;
 const idsOf = (events: readonly Event[]): number[] => events.map(({ event_id }) => Number(event_id));
-const answered = (numbers: readonly number[], more = false) =>
-  ({ kind: "answered", events: numbers.map(event), more }) as const;
+/** An answer with all events since a time, or with the newest of them. */
+const answered = (numbers: readonly number[], { since = 0, more = false } = {}) =>
+  ({ kind: "answered", events: numbers.map(event), since: new Date(since).toISOString(), more }) as const;
 
 it("has each event once and newest first, in whichever order the answers overlap", () => {
   const batches = fc.array(fc.array(fc.nat(500), { maxLength: 50 }), { maxLength: 20 });
@@ -29,12 +30,26 @@ it("shows nothing new while it is paused, and all of it afterwards", () => {
   expect([idsOf(resumed.events), idsOf(resumed.waiting)]).toEqual([[4, 3, 2, 1], []]);
 });
 
-it("counts what it drops, and says when the server left something out", () => {
-  const full = changed(EMPTY, answered(Array.from({ length: RING }, (_, index) => index)));
-  expect([full.events.length, full.dropped, full.hasGap]).toEqual([RING, 0, false]);
-  const over = changed(full, answered([RING, RING + 1, RING + 2], true));
-  expect([over.events.length, over.dropped, over.hasGap]).toEqual([RING, 3, true]);
-  expect(idsOf(over.events).at(0)).toBe(RING + 2);
+it.each(["events", "waiting"] as const)("keeps the newest of its %s, and counts what it drops", (list) => {
+  const first = list === "events" ? EMPTY : changed(EMPTY, { kind: "paused" });
+  const full = changed(first, answered(Array.from({ length: RING }, (_, index) => index)));
+  expect([full[list].length, full.dropped]).toEqual([RING, 0]);
+  const over = changed(full, answered([RING, RING + 1, RING + 2]));
+  expect([over[list].length, over.dropped]).toEqual([RING, 3]);
+  expect(idsOf(over[list]).at(0)).toBe(RING + 2);
+});
+
+it.each([
+  ["an answer that left older events out reaches back to what it has", answered([22, 21, 20], { more: true }), false],
+  ["an answer that left older events out begins later", answered([22, 21], { more: true }), true],
+  ["it asked from before what it has", answered([22], { since: 15 }), false],
+  ["it asked from later, because it was hidden for long", answered([], { since: 21 }), true],
+])("says that events are missing only if they are: %s", (_, answer, isMissing) => {
+  const first = changed(EMPTY, answered([20, 19], { more: true }));
+  expect(first.hasGap).toBe(false);
+  expect(changed(first, answer).hasGap).toBe(isMissing);
+  // What it has may also wait while the page is paused.
+  expect(changed(changed(changed(EMPTY, { kind: "paused" }), answered([20])), answer).hasGap).toBe(isMissing);
 });
 
 it("keeps what it shows after a failure, and forgets the failure after an answer", () => {

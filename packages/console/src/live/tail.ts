@@ -12,15 +12,25 @@ export interface Tail {
   readonly isPaused: boolean;
   /** Events that the page no longer has. */
   readonly dropped: number;
-  /** Whether the server had more events in a second than it answers with. */
+  /** Whether events arrived that the page has never had: more at a time than an answer has, or while it was hidden. */
   readonly hasGap: boolean;
   readonly error: unknown;
   /** When the last answer came; milliseconds since the Unix epoch. */
   readonly at: number | undefined;
 }
 
+export interface Answered {
+  readonly kind: "answered";
+  /** Newest first. */
+  readonly events: readonly Event[];
+  /** The time from which the page asked for events. */
+  readonly since: string;
+  /** Whether the answer left out older events. */
+  readonly more: boolean;
+}
+
 export type Change =
-  | { readonly kind: "answered"; readonly events: readonly Event[]; readonly more: boolean }
+  | Answered
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "paused" | "resumed" | "restarted" };
 
@@ -37,6 +47,16 @@ export const EMPTY: Tail = {
 const newestFirst = (a: Event, b: Event): number =>
   b.received_at.localeCompare(a.received_at) || b.event_id.localeCompare(a.event_id);
 
+/** The newest event that the page has, shown or not. */
+export const newestOf = ({ waiting, events }: Tail): Event | undefined => waiting[0] ?? events[0];
+
+/** Whether an answer begins later than what the page has ends. */
+function leavesGap(tail: Tail, { events, since, more }: Answered): boolean {
+  const newest = newestOf(tail);
+  const from = more ? (events.at(-1)?.received_at ?? since) : since;
+  return newest !== undefined && from > newest.received_at;
+}
+
 export function changed(tail: Tail, change: Change): Tail {
   switch (change.kind) {
     case "answered": {
@@ -46,10 +66,10 @@ export function changed(tail: Tail, change: Change): Tail {
         ...tail,
         error: undefined,
         at: Date.now(),
-        hasGap: tail.hasGap || (change.more && known.size > 0),
+        hasGap: tail.hasGap || leavesGap(tail, change),
       };
       if (fresh.length === 0) return answered;
-      if (tail.isPaused) return { ...answered, waiting: [...fresh, ...tail.waiting].toSorted(newestFirst) };
+      if (tail.isPaused) return cut({ ...answered, waiting: [...fresh, ...tail.waiting].toSorted(newestFirst) });
       return cut({ ...answered, events: [...fresh, ...tail.events].toSorted(newestFirst) });
     }
     case "failed":
@@ -68,7 +88,9 @@ export function changed(tail: Tail, change: Change): Tail {
   }
 }
 
+/** Keeps the newest of each list. */
 function cut(tail: Tail): Tail {
-  const over = Math.max(0, tail.events.length - RING);
-  return over === 0 ? tail : { ...tail, events: tail.events.slice(0, RING), dropped: tail.dropped + over };
+  const [events, waiting] = [tail.events.slice(0, RING), tail.waiting.slice(0, RING)];
+  const dropped = tail.events.length - events.length + tail.waiting.length - waiting.length;
+  return { ...tail, events, waiting, dropped: tail.dropped + dropped };
 }

@@ -2,11 +2,13 @@
 import type { Input } from "@device-risk-signals/admin-api";
 import { useEffect, useReducer, useRef } from "react";
 import { call } from "../app/api.ts";
-import { changed, EMPTY } from "./tail.ts";
+import { changed, EMPTY, newestOf } from "./tail.ts";
 
 export type TailFilter = Omit<Input<"tailEvents">, "since">;
 
 const EVERY_MS = 1_000;
+/** Between a slow answer and the next question. */
+const LEAST_PAUSE_MS = 200;
 /** Events of other servers may be committed a little later than newer ones of this one. */
 const OVERLAP_MS = 5_000;
 /** How long before its start the tail begins. */
@@ -16,7 +18,7 @@ export function useTail(filter: TailFilter, isEnabled: boolean) {
   const [tail, change] = useReducer(changed, EMPTY);
   const newest = useRef<string>(undefined);
   const key = JSON.stringify(filter);
-  newest.current = tail.waiting[0]?.received_at ?? tail.events[0]?.received_at;
+  newest.current = newestOf(tail)?.received_at;
   useEffect(() => {
     if (!isEnabled) return;
     change({ kind: "restarted" });
@@ -24,18 +26,19 @@ export function useTail(filter: TailFilter, isEnabled: boolean) {
     let isStopped = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
+      const began = Date.now();
       // A hidden page asks nothing, and costs nothing.
       if (document.visibilityState === "visible") {
         const from = newest.current === undefined ? Date.now() - BEGIN_MS : Date.parse(newest.current) - OVERLAP_MS;
         const since = new Date(Math.max(from, Date.now() - BEGIN_MS)).toISOString();
         try {
           const { events, more } = await call("tailEvents", { ...(JSON.parse(key) as TailFilter), since });
-          if (!isStopped) change({ kind: "answered", events, more });
+          if (!isStopped) change({ kind: "answered", events, since, more });
         } catch (error) {
           if (!isStopped) change({ kind: "failed", error });
         }
       }
-      if (!isStopped) timer = setTimeout(() => void poll(), EVERY_MS);
+      if (!isStopped) timer = setTimeout(() => void poll(), Math.max(LEAST_PAUSE_MS, began + EVERY_MS - Date.now()));
     };
     void poll();
     return () => {

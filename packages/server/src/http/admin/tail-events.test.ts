@@ -1,3 +1,4 @@
+import { MAX_TAIL } from "@device-risk-signals/admin-api";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
@@ -81,11 +82,11 @@ describe("the tail of events", () => {
 
   it("says that older ones are left out", async () => {
     const past = new Past(scene.system);
-    for (let count = 0; count < 201; count++) await past.store(0, { account: "many" });
+    for (let count = 0; count <= MAX_TAIL; count++) await past.store(0, { account: "many" });
     await past.close();
     const client = await listener.client(["analyst"]);
     const { events, more } = await client.call("tailEvents", { since: ago(3_600_000), account: "many" });
-    expect(events).toHaveLength(200);
+    expect(events).toHaveLength(MAX_TAIL);
     expect(more).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import type { Event } from "@device-risk-signals/admin-api";
-import { Link, useSearch } from "@tanstack/react-router";
-import { memo, useState } from "react";
+import { Link, useRouter, useSearch } from "@tanstack/react-router";
+import { memo, type MouseEvent, useState } from "react";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { useKeys } from "../app/use-keys.ts";
 import { EventHead } from "../events/event-head.tsx";
@@ -9,7 +9,7 @@ import { Foreign, visible } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
-import { LIVE_FILTERS, type LiveFilter, type LiveSearch } from "./live-search.ts";
+import { hrefWith, LIVE_FILTERS, type LiveFilter, type LiveSearch, liveSearchOf } from "./live-search.ts";
 import { RING, type Tail } from "./tail.ts";
 import { type TailFilter, useTail } from "./use-tail.ts";
 
@@ -112,9 +112,23 @@ interface RowsProps {
 
 const COLUMNS = ["account", "action_type", "platform", "sdk_version", "purpose"] as const;
 
+/**
+ * The links of all cells have one handler, because a thousand of them appear in a second: the router's own component
+ * takes most of the page's time then.
+ */
+function useFollow(): (event: MouseEvent) => void {
+  const router = useRouter();
+  return (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    void router.navigate({ to: "/live", search: liveSearchOf(router.options.parseSearch(link.search)) });
+  };
+}
+
 const Rows = ({ events, search, choose, chosen }: RowsProps) => (
   <div className="table-scroll" tabIndex={0} role="region" aria-label="Events, newest first">
-    <table className="table events-table">
+    <table className="table events-table" onClick={useFollow()}>
       <thead>
         <tr>
           <th scope="col">Received, UTC</th>
@@ -154,15 +168,13 @@ const Row = memo(({ event, search, choose, isChosen }: RowProps) => (
     </td>
     {COLUMNS.map((name) => (
       <td key={name}>
-        <Link
-          to="/live"
-          search={{ ...search, [name]: event[name] }}
-          preload={false}
+        <a
+          href={hrefWith(search, name, event[name])}
           className="cell-filter"
           title={visible(`Only ${LIVE_FILTERS[name].toLowerCase()} ${event[name]}`)}
         >
           <Foreign text={event[name]} />
-        </Link>
+        </a>
       </td>
     ))}
   </tr>

@@ -1,3 +1,4 @@
+import { BASE_URL } from "../app/base.ts";
 import { textsOf } from "../ui/search-texts.ts";
 
 /** The filters of the tail, as the address has them. */
@@ -14,3 +15,9 @@ export type LiveSearch = Partial<Readonly<Record<LiveFilter, string>>>;
 
 export const liveSearchOf = (values: Readonly<Record<string, unknown>>): LiveSearch =>
   textsOf(values, Object.keys(LIVE_FILTERS) as readonly LiveFilter[]);
+
+/** The address with one more filter. A text in JSON's quotation marks remains a text for the router. */
+export const hrefWith = (search: LiveSearch, name: LiveFilter, value: string): string =>
+  `${BASE_URL}/live?${Object.entries({ ...search, [name]: value })
+    .map(([filter, text]) => `${filter}=${encodeURIComponent(JSON.stringify(text))}`)
+    .join("&")}`;

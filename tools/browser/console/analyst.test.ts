@@ -4,6 +4,7 @@
  */
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Hand, WAYS } from "./hand.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
 const scene = useConsole();
@@ -36,25 +37,22 @@ async function expectCompared(page: Page): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromium)", () => {
-  test("finds, opens, compares and hands over an event by mouse, within eight clicks", async () => {
-    const page = await scene.signIn("ines", ["investigator"]);
-    let clicks = 0;
-    const click = async (locator: ReturnType<Page["locator"]>): Promise<void> => {
-      clicks++;
-      await locator.click();
-    };
-    await click(page.getByRole("textbox", { name: "Account, event id or idempotency key" }));
+  test.each(WAYS)("finds, opens, compares and hands over an event by %s, within eight", async (way) => {
+    const page = await scene.signIn(`ines-${way}`, ["investigator"]);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const hand = new Hand(way);
+    await hand.press(page.getByRole("textbox", { name: "Account, event id or idempotency key" }), "/");
     await page.keyboard.type("4711");
     await page.keyboard.press("Enter");
     await page.waitForURL(/account=4711|account=%224711%22/);
     const rows = page.getByRole("row");
     await expect.poll(() => rows.count()).toBe(3);
-    await click(rows.nth(1).getByRole("link").first());
+    await hand.press(rows.nth(1).getByRole("link").first());
     await page.getByText("The observations are sealed").waitFor();
-    await click(page.getByRole("button", { name: "Open the observations" }));
-    await page.getByLabel("Reason").fill("the customer says he was blocked at the checkout");
-    await page.getByLabel("Ticket").fill("FR-4711");
-    await click(page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }));
+    await hand.press(page.getByRole("button", { name: "Open the observations" }), "o");
+    await hand.type(page.getByLabel("Reason"), "the customer says he was blocked at the checkout");
+    await hand.type(page.getByLabel("Ticket"), "FR-4711");
+    await hand.press(page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }));
     const strip = page.locator(".strip");
     await strip.waitFor();
     // Five states that stay apart, by letter and word.
@@ -63,58 +61,18 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     }
     expect(await page.getByRole("row", { name: /isDebuggerAttached/ }).innerText()).toContain("false");
     expect(await page.locator(".section-head").innerText()).toMatch(/under case FR-4711, which ends in 8 hours/);
-    await click(
-      page
-        .getByRole("navigation", { name: /Compare/ })
-        .getByRole("link")
-        .first(),
-    );
+    const earlier = page.getByRole("navigation", { name: /Compare/ }).getByRole("link");
+    await hand.press(earlier.first());
     await expectCompared(page);
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await click(page.getByRole("button", { name: "Copy link" }));
+    await hand.press(page.getByRole("button", { name: "Copy link" }));
     await page.getByText("Copied").waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(page.url());
-    expect(clicks).toBeLessThanOrEqual(MAX_CLICKS);
-    expect(scene.takeMessages()).toEqual([]);
-  });
-
-  test("does the same by keyboard alone", async () => {
-    const page = await scene.signIn("kim", ["investigator"]);
-    const press = (key: string): Promise<void> => page.keyboard.press(key);
-    /** Presses Tab until an element has the focus whose name matches. */
-    const tabTo = async (name: RegExp): Promise<void> => {
-      for (let tabs = 0; tabs < 120; tabs++) {
-        await press("Tab");
-        const focused = await page.evaluate<string>(
-          "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? ''",
-        );
-        if (name.test(focused)) return;
-      }
-      throw new Error(`Tab never reaches ${name}`);
-    };
-    await press("/");
-    await page.keyboard.type("4711");
-    await press("Enter");
-    await expect.poll(() => page.getByRole("row").count()).toBe(3);
-    await tabTo(/^\d{4}-\d\d-\d\d /);
-    await press("Enter");
-    await page.getByText("The observations are sealed").waitFor();
-    await page.getByRole("button", { name: "Open the observations" }).waitFor();
-    await press("o");
-    await page.getByRole("dialog").waitFor();
-    await page.keyboard.type("the customer says he was blocked");
-    await tabTo(/^Open$/);
-    await press("Enter");
-    await page.locator(".strip").waitFor();
-    // The focus was in the dialog, which is closed.
-    await tabTo(/^payment on android/);
-    await press("Enter");
-    await expectCompared(page);
+    expect(hand.count).toBeLessThanOrEqual(MAX_CLICKS);
     expect(scene.takeMessages()).toEqual([]);
   });
 
   test("uses the case again without being asked, and another person is asked", async () => {
-    const page = await scene.signIn("ines", ["investigator"]);
+    const page = await scene.signIn("ines-mouse", ["investigator"]);
     await page.goto(`${scene.url}/events/${ids.earlier}`);
     await page.getByRole("button", { name: "Open the observations" }).click();
     await page.locator(".strip").waitFor();
@@ -126,7 +84,7 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
   });
 
   test("reads the exact bytes as they were sent, to the digit", async () => {
-    const page = await scene.signIn("ines", ["investigator"]);
+    const page = await scene.signIn("ines-mouse", ["investigator"]);
     await page.goto(`${scene.url}/events/${ids.later}`);
     await page.getByRole("button", { name: "Open the observations" }).click();
     await page.getByRole("button", { name: /Read them under case FR-4711/ }).click();

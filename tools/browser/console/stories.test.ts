@@ -1,6 +1,7 @@
-/** Short stories of the integrator, the mobile lead, the analyst and the operator: by mouse, within their clicks. */
+/** Short stories of the integrator, the mobile lead, the analyst and the operator: by each hand, within their clicks. */
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Hand, WAYS } from "./hand.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
 const scene = useConsole();
@@ -9,7 +10,7 @@ beforeAll(async () => {
   if (!hasChromium) return;
   await scene.store("4711", {
     fonts: { status: "timeout" },
-    network: { status: "success", data: { brandNewField: true, isMetered: "text" } },
+    network: { status: "success", data: { newByMouse: true, newByKeyboard: true, isMetered: "text" } },
   });
   await scene.store("4711", "full-ios");
   for (let count = 0; count < 3; count++) await scene.post("4711", { observations: { schema_version: "1" } });
@@ -17,64 +18,61 @@ beforeAll(async () => {
   await scene.restart();
 });
 
-/** Clicks and counts. */
-function counter(): { click: (locator: Locator) => Promise<void>; clicks: () => number } {
-  let clicks = 0;
-  return { click: (locator) => (clicks++, locator.click()), clicks: () => clicks };
-}
-
 const rail = (page: Page, name: string): Locator =>
   page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true });
 
 describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", () => {
-  test("whose request got 400 finds the rule, the SDK version and how often, in three clicks", async () => {
-    const page = await scene.signIn("ivo", ["operator"]);
-    const { click, clicks } = counter();
-    await click(rail(page, "Rejected requests"));
-    await click(page.locator("summary", { hasText: "type-wrong" }));
-    const shown = await page.locator("details[open]").innerText();
-    expect(shown).toContain("3");
-    expect(shown).toContain("/observations/schema_version");
-    expect(shown).toContain("SDK 1.2.3");
-    expect(shown).toContain("A value of another JSON type than the contract requires.");
-    expect(shown).toContain("urn:problem:device-risk-signals:request-invalid");
-    expect(clicks()).toBeLessThanOrEqual(3);
-    expect(scene.takeMessages()).toEqual([]);
-  });
+  test.each(WAYS)(
+    "whose request got 400 finds by %s the rule, the SDK version and how often, in three",
+    async (way) => {
+      const page = await scene.signIn("ivo", ["operator"]);
+      const hand = new Hand(way);
+      await hand.press(rail(page, "Rejected requests"));
+      await hand.press(page.locator("summary", { hasText: "type-wrong" }));
+      const shown = await page.locator("details[open]").innerText();
+      expect(shown).toContain("3");
+      expect(shown).toContain("/observations/schema_version");
+      expect(shown).toContain("SDK 1.2.3");
+      expect(shown).toContain("A value of another JSON type than the contract requires.");
+      expect(shown).toContain("urn:problem:device-risk-signals:request-invalid");
+      expect(hand.count).toBeLessThanOrEqual(3);
+      expect(scene.takeMessages()).toEqual([]);
+    },
+  );
 
-  test("finds which probe times out on which SDK version, and example events, in four clicks", async () => {
+  test.each(WAYS)("finds by %s which probe times out on which SDK version, and events of it, in four", async (way) => {
     const page = await scene.signIn("mia", ["analyst"]);
-    const { click, clicks } = counter();
-    await click(rail(page, "Probe health"));
+    const hand = new Hand(way);
+    await hand.press(rail(page, "Probe health"));
     const row = page.getByRole("row", { name: /^Fonts/ });
     await row.getByRole("img", { name: /timeout \d+ % \(1\)/ }).waitFor();
-    await click(row.getByRole("link").first());
+    await hand.press(row.getByRole("link").first());
     await page.getByRole("heading", { name: /^Fonts, / }).waitFor();
     expect(await page.getByRole("row", { name: /^timeout/ }).innerText()).toMatch(/timeout\s+1\s+\d+ %/);
-    await click(page.getByRole("link", { name: "Example events" }));
+    await hand.press(page.getByRole("link", { name: "Example events" }));
     await page.getByRole("row").nth(1).waitFor();
     expect(new URL(page.url()).searchParams.get("sdk_version")).toBe("1.2.3");
-    expect(clicks()).toBeLessThanOrEqual(4);
+    expect(hand.count).toBeLessThanOrEqual(4);
     expect(scene.takeMessages()).toEqual([]);
   });
 
-  test("reviews a field that the catalog does not know", async () => {
+  test.each(WAYS)("reviews by %s a field that the catalog does not know, in six", async (way) => {
     const page = await scene.signIn("ana", ["analyst"]);
-    const { click, clicks } = counter();
-    await click(rail(page, "New fields"));
-    const row = page.getByRole("row", { name: /network\.brandNewField/ });
-    await click(row.getByRole("button", { name: /^Review/ }));
-    await page.getByLabel("Reason").fill("a field of the next SDK version");
-    await click(page.getByRole("dialog").getByRole("button", { name: "Decide" }));
+    const hand = new Hand(way);
+    await hand.press(rail(page, "New fields"));
+    const row = page.getByRole("row", { name: new RegExp(`network\\.newBy${way}`, "i") });
+    await hand.press(row.getByRole("button", { name: /^Review/ }));
+    await hand.type(page.getByLabel("Reason"), "a field of the next SDK version");
+    await hand.press(page.getByRole("dialog").getByRole("button", { name: "Decide" }));
     await expect.poll(() => row.innerText()).toContain("accepted");
-    expect(clicks()).toBeLessThanOrEqual(6);
+    expect(hand.count).toBeLessThanOrEqual(6);
     expect(scene.takeMessages()).toEqual([]);
   });
 
-  test("sees whether it is healthy, what will be full and what runs, in two clicks", async () => {
+  test.each(WAYS)("sees by %s whether it is healthy, what will be full and what runs, in two", async (way) => {
     const page = await scene.signIn("olga", ["operator"]);
-    const { click, clicks } = counter();
-    await click(rail(page, "Health"));
+    const hand = new Hand(way);
+    await hand.press(rail(page, "Health"));
     await page.getByRole("heading", { name: "Capacity" }).waitFor();
     await page.getByRole("heading", { name: /to do now|has to be done now/ }).waitFor();
     const shown = await page.locator("main").innerText();
@@ -82,7 +80,7 @@ describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", ()
     expect(shown).toMatch(/The disk is full\s+(in [\d,]+ days|never at this rate)/);
     expect(shown).toMatch(/Database\s+[\d.]+ MiB/);
     expect(shown).toContain("Work under way");
-    expect(clicks()).toBeLessThanOrEqual(2);
+    expect(hand.count).toBeLessThanOrEqual(2);
     expect(scene.takeMessages()).toEqual([]);
   });
 

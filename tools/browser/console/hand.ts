@@ -1,11 +1,15 @@
 /** How a person uses the pages: a walk through a story takes a hand, by mouse or by keyboard alone, and counts. */
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 export const WAYS = ["mouse", "keyboard"] as const;
 type Way = (typeof WAYS)[number];
 
 /** More than any page has. */
 const MAX_TABS = 200;
+
+/** The link to a screen. */
+export const rail = (page: Page, name: string): Locator =>
+  page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true });
 
 export class Hand {
   /** Clicks, or presses of Enter and of the page's own keys; Tab only moves the focus. */

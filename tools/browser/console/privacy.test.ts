@@ -2,12 +2,13 @@
  * The stories of a privacy officer without a terminal: erase an account, which another person approves; answer an
  * access request; see what a change of a period would delete.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Download, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 import { axe } from "./axe.ts";
+import { Hand, WAYS } from "./hand.ts";
+import { answerAccess, approve, button, type Colleague, eraseAccount, folder, shortenPeriod } from "./privacy-walks.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
 const scene = useConsole({ settings: { DRS_APPROVAL_EVENTS: "1" } });
@@ -34,7 +35,8 @@ beforeAll(async () => {
     "mouse",
     "keyboard",
     "keyboard",
-    "asks",
+    "asks-by-mouse",
+    "asks-by-keyboard",
     HOSTILE,
     "held",
     "held",
@@ -46,168 +48,65 @@ beforeAll(async () => {
   }
 });
 
-const folders: string[] = [];
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "drs-privacy-"));
-  folders.push(made);
-  return made;
-}
-
-afterAll(() => {
-  for (const made of folders) rmSync(made, { recursive: true });
-});
-
-/** Counts the clicks of a story. */
-class Clicks {
-  count = 0;
-  async on(locator: Locator): Promise<void> {
-    this.count++;
-    await locator.click();
-  }
-}
-
-const rail = (page: Page, name: string): Locator =>
-  page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true });
-const button = (page: Page, name: string | RegExp): Locator => page.getByRole("button", { name });
-
-/** Approves what a page shows. */
-async function approve(other: Page, clicks = new Clicks()): Promise<void> {
-  await clicks.on(button(other, "Approve"));
-  await clicks.on(other.getByRole("dialog").getByRole("button", { name: "Approve" }));
-  await other.getByText("approved, not yet used").first().waitFor();
-}
-
 /** The browser reports each answer of 4xx, and an approval that is needed is one. */
 const messages = (): readonly string[] =>
   scene.takeMessages().filter((text) => !text.startsWith("Failed to load resource"));
 
-async function saved(page: Page, press: () => Promise<void>): Promise<{ path: string; download: Download }> {
-  const [download] = await Promise.all([page.waitForEvent("download"), press()]);
-  const path = join(folder(), download.suggestedFilename());
-  await download.saveAs(path);
-  return { path, download };
-}
+/** A person with the role operator, who opens a link. */
+const otto: Colleague = async (link) => {
+  const page = await scene.signIn("otto", ["operator"]);
+  await page.goto(link);
+  return page;
+};
 
 describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chromium)", () => {
-  test("erases an account, which another person approves, within eight clicks of both", async () => {
+  test.each(WAYS)("erases an account by %s, which another person approves, within eight of both", async (way) => {
     const page = await scene.signIn("ann", ["privacy"]);
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    const clicks = new Clicks();
-    await clicks.on(rail(page, "Erasures"));
-    await page.getByLabel("Account to erase").waitFor();
-    await page.keyboard.type("mouse");
-    await page.keyboard.press("Enter");
-    await button(page, "Erase 2 events of mouse").waitFor();
-    expect(await page.locator(".panel").innerText()).toMatch(/Is kept by a hold\s+nothing/);
-    await page.keyboard.type("request 4711");
-    await clicks.on(button(page, "Erase 2 events of mouse"));
-    await page.getByText("Next: another person approves").waitFor();
-    await clicks.on(button(page, "Copy the link"));
-    const link = await page.evaluate<string>("navigator.clipboard.readText()");
-
-    const other = await scene.signIn("otto", ["operator"]);
-    await other.goto(link);
-    await other.getByRole("heading", { name: /^Erase/ }).waitFor();
-    expect(await other.locator("article").innerText()).toMatch(/Events that are deleted\s+2/);
-    await approve(other, clicks);
-
-    await page.getByText("Approved by otto").waitFor();
-    await clicks.on(button(page, "Go on"));
-    await page.getByText("✓ Valid.").waitFor();
-    const { path } = await saved(page, () => clicks.on(page.getByRole("link", { name: "Download the receipt" })));
-    expect(clicks.count).toBeLessThanOrEqual(8);
+    const hand = new Hand(way);
+    const receipt = await eraseAccount(hand, page, way, otto);
+    expect(hand.count).toBeLessThanOrEqual(8);
 
     // The command verifies the same file, and nothing of the account is left.
     const pem = join(folder(), "receipts.pem");
     writeFileSync(pem, await scene.drs("receipt", "key"));
-    expect(await scene.drs("receipt", "verify", path, "--public-key", pem)).toContain('"events":2');
-    expect(await scene.drs("event", "list", "--account", "mouse", "--json")).toBe("");
-    await verifiesDropped(page, path);
+    expect(await scene.drs("receipt", "verify", receipt, "--public-key", pem)).toContain('"events":2');
+    expect(await scene.drs("event", "list", "--account", way, "--json")).toBe("");
+    await verifiesDropped(page, receipt);
     expect(messages()).toEqual([]);
   });
 
-  test("does the same by keyboard alone", async () => {
-    const page = await scene.signIn("kim", ["privacy"]);
-    await tabTo(page, /^Erasures$/);
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Account to erase").waitFor();
-    await page.keyboard.type("keyboard");
-    await page.keyboard.press("Enter");
-    await button(page, "Erase 2 events of keyboard").waitFor();
-    await page.keyboard.type("request 4712");
-    await tabTo(page, /^Erase 2 events/);
-    await page.keyboard.press("Enter");
-    await page.getByText("Next: another person approves").waitFor();
-    const link = await page.locator(".next-step .mono").innerText();
-    const other = await scene.signIn("otto", ["privacy"]);
-    await other.goto(link);
-    await button(other, "Approve").waitFor();
-    await tabTo(other, /^Approve$/);
-    await other.keyboard.press("Enter");
-    await other.getByRole("dialog").waitFor();
-    await tabTo(other, /^Approve$/);
-    await other.keyboard.press("Enter");
-    await other.getByText("approved, not yet used").first().waitFor();
-    await page.getByText("Approved by otto").waitFor();
-    await tabTo(page, /^Go on$/);
-    await page.keyboard.press("Enter");
-    await page.getByText("✓ Valid.").waitFor();
-    await tabTo(page, /^Download the receipt$/);
-    await saved(page, () => page.keyboard.press("Enter"));
-    expect(messages()).toEqual([]);
-  });
-
-  test("answers an access request within eight clicks, and the deadline is visible", async () => {
+  test.each(WAYS)("answers an access request by %s within eight, and the deadline is visible", async (way) => {
+    const account = `asks-by-${way}`;
     const page = await scene.signIn("ann", ["privacy"]);
-    const clicks = new Clicks();
-    await clicks.on(rail(page, "Requests"));
-    await clicks.on(button(page, "Register a request"));
-    const dialog = page.getByRole("dialog");
-    await dialog.waitFor();
-    await page.keyboard.type("asks");
-    await dialog.getByLabel("How you checked the identity").fill("signed in, code by mail");
-    await clicks.on(dialog.getByRole("button", { name: "Register" }));
-    await page.getByRole("heading", { name: "Access for asks" }).waitFor();
-    expect(await page.locator(".facts").innerText()).toMatch(/Deadline\s+due in (29|30) days/);
-    await clicks.on(page.getByRole("button", { name: "Export" }));
-    await page.getByText("Exported.").waitFor();
-    const { path } = await saved(page, () => clicks.on(page.getByRole("link", { name: "Download the package" })));
-    await clicks.on(button(page, "Close as done"));
-    await page.getByText("Answered by the export").waitFor();
-    expect(clicks.count).toBeLessThanOrEqual(8);
-    const zip = readFileSync(path).toString("latin1");
+    const hand = new Hand(way);
+    const zip = readFileSync(await answerAccess(hand, page, account)).toString("latin1");
+    expect(hand.count).toBeLessThanOrEqual(8);
     for (const name of ["index.html", "manifest.json", "events.ndjson"]) expect(zip).toContain(name);
     // Colleagues are named in one file, and the letter is not for the person yet.
     expect(zip.slice(zip.lastIndexOf("manifest.json"))).not.toContain("accesses.ndjson");
-    expect(await scene.drs("request", "list", "--account", "asks", "--json")).toContain('"outcome":"done"');
+    expect(await scene.drs("request", "list", "--account", account, "--json")).toContain('"outcome":"done"');
     expect(messages()).toEqual([]);
   });
 
-  test("sees what a shorter period would delete before anything changes, within six clicks", async () => {
-    const page = await scene.signIn("ann", ["privacy"]);
-    const clicks = new Clicks();
-    await clicks.on(rail(page, "Purposes"));
-    const events = page.getByRole("group", { name: "Fraud prevention" }).getByLabel("Events", { exact: true });
-    await events.fill("30");
-    await clicks.on(button(page, "Show what this deletes"));
-    await page.getByText("deleted earlier than now").waitFor();
-    expect(await page.locator(".figures").innerText()).toMatch(
-      /deleted at once\s+0 events\s+deleted earlier than now\s+[1-9]\d* event/,
-    );
-    expect(await scene.drs("purpose", "list", "--json")).toContain('"raw_retention":"P90D"');
-    await clicks.on(button(page, "Apply"));
-    await page.getByText("Next: another person approves").waitFor();
-    const link = await page.locator(".next-step .mono").innerText();
-    const other = await scene.signIn("otto", ["operator"]);
-    await other.goto(link);
-    await approve(other, clicks);
-    await page.getByText("Approved by otto").waitFor();
-    await clicks.on(button(page, "Go on"));
-    await page.getByText("active now").waitFor();
-    expect(clicks.count).toBeLessThanOrEqual(6);
-    expect(await scene.drs("purpose", "list", "--json")).toContain('"raw_retention":"P30D"');
-    expect(messages()).toEqual([]);
-  });
+  test.each([
+    ["mouse", 60],
+    ["keyboard", 30],
+  ] as const)(
+    "sees by %s what a shorter period would delete before anything changes, within six",
+    async (way, days) => {
+      const page = await scene.signIn("ann", ["privacy"]);
+      const hand = new Hand(way);
+      await shortenPeriod(hand, page, days, otto, async () => {
+        expect(await page.locator(".figures").innerText()).toMatch(
+          /deleted at once\s+0 events\s+deleted earlier than now\s+[1-9]\d* event/,
+        );
+        expect(await scene.drs("purpose", "list", "--json")).not.toContain(`"raw_retention":"P${days}D"`);
+      });
+      expect(hand.count).toBeLessThanOrEqual(6);
+      expect(await scene.drs("purpose", "list", "--json")).toContain(`"raw_retention":"P${days}D"`);
+      expect(messages()).toEqual([]);
+    },
+  );
 
   test("finds the approval again after the page was loaded again and the server restarted", async () => {
     const page = await scene.signIn("ann", ["privacy"]);
@@ -222,7 +121,7 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     expect(await page.locator(".next-step .mono").innerText()).toBe(link);
     const other = await scene.signIn("otto", ["operator"]);
     await other.goto(link);
-    await approve(other);
+    await approve(new Hand("mouse"), other);
     await page.goto(link);
     await page.getByText("Return to the page where you asked").waitFor();
     await page.goto(`${scene.url}/erasures?account=again&reason=4716+again`);
@@ -258,7 +157,7 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     const link = await page.locator(".next-step .mono").innerText();
     const other = await scene.signIn("otto", ["operator"]);
     await other.goto(link);
-    await approve(other);
+    await approve(new Hand("mouse"), other);
     await button(page, "Go on").click();
     await page.getByText("Erased in part.").waitFor();
 
@@ -398,16 +297,6 @@ async function refuseErasures(page: Page, code: string, status: number): Promise
   await page.route("**/admin/v1/erasures", (route) =>
     route.request().method() === "POST" ? route.fulfill(refuse) : route.continue(),
   );
-}
-
-/** Presses Tab until an element has the focus whose name matches. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let tabs = 0; tabs < 120; tabs++) {
-    await page.keyboard.press("Tab");
-    const focused = await page.evaluate<string>("document.activeElement?.textContent ?? ''");
-    if (name.test(focused)) return;
-  }
-  throw new Error(`Tab never reaches ${name}`);
 }
 
 /** Drops a receipt on its page, as it is and changed. */

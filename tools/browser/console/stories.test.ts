@@ -1,7 +1,6 @@
 /** Short stories of the integrator, the mobile lead, the analyst and the operator: by each hand, within their clicks. */
-import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Hand, WAYS } from "./hand.ts";
+import { Hand, rail, WAYS } from "./hand.ts";
 import { hasChromium, useConsole } from "./scene.ts";
 
 const scene = useConsole();
@@ -17,9 +16,6 @@ beforeAll(async () => {
   // The counters are written each ten seconds, and at the end of the server.
   await scene.restart();
 });
-
-const rail = (page: Page, name: string): Locator =>
-  page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true });
 
 describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", () => {
   test.each(WAYS)(

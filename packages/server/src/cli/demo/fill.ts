@@ -177,7 +177,10 @@ class Demo {
   /** Takes the steps of the present, and gives the installation the ordinary clock. */
   async end(): Promise<void> {
     await this.#advanceTo(DAYS, Number.POSITIVE_INFINITY);
-    await this.#withService(this.#system.config, (service) => this.#takeSteps(service, DAYS));
+    await this.#withService(this.#system.config, async (service) => {
+      await this.#sendRejected(service, DAYS);
+      await this.#takeSteps(service, DAYS);
+    });
     await this.#clock.end(this.#system.administration);
   }
 
@@ -209,6 +212,10 @@ class Demo {
       }
     }
     await this.#advanceTo(day, REJECTED_MINUTE);
+    await this.#sendRejected(service, day);
+  }
+
+  async #sendRejected(service: Service, day: number): Promise<void> {
     for (const rejected of REJECTED.filter((one) => one.day === day)) {
       const request = await this.#prepare(service, visitOf(rejected.account, day));
       for (let time = 0; time < rejected.times; time++) {

@@ -133,6 +133,9 @@ export const REJECTED: readonly Rejected[] = [
   { day: 8, times: 4, account: "customer-11", body: { platform: "harmony" } },
   { day: 9, times: 1, account: "customer-8", headers: { "Content-Type": "text/plain" } },
   { day: 10, times: 2, account: "customer-28", observations: { collected_at: "2020-01-01T00:00:00Z" } },
+  // What the console shows of the last 24 hours.
+  { day: DAYS, times: 4, account: "customer-2", observations: { schema_version: "1.0" } },
+  { day: DAYS, times: 1, account: "customer-21", body: { action_id: "payment-of-another" } },
 ];
 
 /** Accounts that send their event of the day again: a replay, and with another app version a conflict. */

@@ -446,6 +446,7 @@ export const DE: Texts = {
     times: "{count}-mal",
     operations: {
       "event.list": "Liste von Ereignissen, ohne Beobachtungen",
+      "event.count": "Anzahl von Ereignissen",
       "event.read": "ein Ereignis, ohne Beobachtungen",
       "event.read_raw": "ein Ereignis vollständig",
       "event.read_observations": "Beobachtungen eines Ereignisses",

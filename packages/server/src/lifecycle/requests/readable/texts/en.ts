@@ -419,6 +419,7 @@ export const EN = {
     times: "{count} times",
     operations: {
       "event.list": "list of events, without observations",
+      "event.count": "number of events",
       "event.read": "one event, without observations",
       "event.read_raw": "one event in full",
       "event.read_observations": "observations of an event",

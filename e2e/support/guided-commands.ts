@@ -61,6 +61,7 @@ export const GUIDED: readonly Guided[] = [
   { line: "case close {case}" },
   { line: "outcome list --probe geolocation" },
   { line: "rejection list --problem request-invalid" },
+  { line: "rejection recent --problem action-refused" },
 
   { line: "drift list" },
   { line: "drift show hardware.batteryLevel" },

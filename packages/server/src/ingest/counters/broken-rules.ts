@@ -9,10 +9,15 @@ export interface BrokenRule {
   readonly place: string;
 }
 
-/** The distinct rules that a request broke. */
-export function rulesOf({ errors }: Rejection): readonly BrokenRule[] {
-  const rules = errors.map((error) => ({ violation: violationOf(error), place: placeOf(error.pointer) }));
-  return [...new Map(rules.map((rule) => [`${rule.violation} ${rule.place}`, rule])).values()];
+/** The distinct rules that a request broke. @param limit maximum number of rules, of which the first are returned. */
+export function rulesOf({ errors }: Rejection, limit = Number.POSITIVE_INFINITY): readonly BrokenRule[] {
+  const rules = new Map<string, BrokenRule>();
+  for (const error of errors) {
+    const rule = { violation: violationOf(error), place: placeOf(error.pointer) };
+    rules.set(`${rule.violation} ${rule.place}`, rule);
+    if (rules.size === limit) break;
+  }
+  return [...rules.values()];
 }
 
 /**

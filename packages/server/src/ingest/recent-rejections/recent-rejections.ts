@@ -68,7 +68,7 @@ export class BufferedRecentRejections implements RecentRejectionLog {
     const at = this.#options.monotonic.now();
     // guard(false): a sender who is rejected again and again costs a look into a map
     if (account === undefined ? !this.#admits(sourceOf(peer), at) : this.#isFullFor(account)) return;
-    const all = rulesOf(rejection);
+    const all = rulesOf(rejection, MAX_RULES + 1);
     const rules = all.slice(0, MAX_RULES);
     this.#add({
       at,

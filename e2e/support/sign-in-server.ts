@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
-import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "./identity-provider.ts";
+import { CLIENT, type ProviderForm, startIdentityProvider, type TestIdentityProvider } from "./identity-provider.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 
 export interface SignInServer {
@@ -24,16 +24,19 @@ people:
     identities: [{ issuer: "${issuer}", sub: "1" }]
 `;
 
-/**
- * @param folder the folder of the role file.
- * @param address the address in browsers; default: the admin listener's own.
- */
+interface SignInServerOptions {
+  /** The address in browsers; default: the admin listener's own. */
+  readonly address?: string;
+  readonly form?: ProviderForm;
+}
+
+/** @param folder the folder of the role file. */
 export async function startSignInServer(
   environment: Record<string, string>,
   folder: string,
-  address?: string,
+  { address, form }: SignInServerOptions = {},
 ): Promise<SignInServer> {
-  const provider = await startIdentityProvider();
+  const provider = await startIdentityProvider(form);
   provider.people.set("1", { groups: ["staff"] });
   const port = await freePort();
   const publicUrl = address ?? `http://localhost:${port}`;

@@ -29,26 +29,29 @@ export async function saved(page: Page, press: () => Promise<void>): Promise<str
   return path;
 }
 
+/** What a person does on a page that asks for a recent sign-in. */
+export type Proof = (hand: Hand, page: Page) => Promise<void>;
+/** A link of `drs console link` and a provider that says when a person authenticated are a proof already. */
+const NO_PROOF: Proof = async () => {};
+
 /** Approves what a page shows. */
-export async function approve(hand: Hand, other: Page): Promise<void> {
+export async function approve(hand: Hand, other: Page, prove = NO_PROOF): Promise<void> {
   await hand.press(button(other, "Approve"));
   await hand.press(button(other.getByRole("dialog"), "Approve"));
+  await prove(hand, other);
   await other.getByText("approved, not yet used").first().waitFor();
 }
 
 /** The page of somebody else, who got the link of an approval. */
 export type Colleague = (link: string) => Promise<Page>;
 
-/**
- * Erases an account with two events, which a colleague approves.
- * @param proves what the person does when a recent sign-in is needed. @returns the path of the receipt.
- */
+/** Erases an account with two events, which a colleague approves. @returns the path of the receipt. */
 export async function eraseAccount(
   hand: Hand,
   page: Page,
   account: string,
   colleague: Colleague,
-  proves: () => Promise<void> = async () => {},
+  prove = NO_PROOF,
 ): Promise<string> {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await hand.press(rail(page, "Erasures"));
@@ -60,13 +63,13 @@ export async function eraseAccount(
   expect(await page.locator(".panel").innerText()).toMatch(/Is kept by a hold\s+nothing/);
   await page.keyboard.type("request 4711");
   await hand.press(erase);
-  await proves();
+  await prove(hand, page);
   await page.getByText("Next: another person approves").waitFor();
   await hand.press(button(page, "Copy the link"));
   const other = await colleague(await page.evaluate<string>("navigator.clipboard.readText()"));
   await other.getByRole("heading", { name: /^Erase/ }).waitFor();
   expect(await other.locator("article").innerText()).toMatch(/Events that are deleted\s+2/);
-  await approve(hand, other);
+  await approve(hand, other, prove);
   await page.getByText(/^Approved by /).waitFor();
   await hand.press(button(page, "Go on"));
   await page.getByText("✓ Valid.").waitFor();
@@ -74,12 +77,7 @@ export async function eraseAccount(
 }
 
 /** Answers an access request. @returns the path of the package. */
-export async function answerAccess(
-  hand: Hand,
-  page: Page,
-  account: string,
-  proves: () => Promise<void> = async () => {},
-): Promise<string> {
+export async function answerAccess(hand: Hand, page: Page, account: string, prove = NO_PROOF): Promise<string> {
   await hand.press(rail(page, "Requests"));
   await hand.press(button(page, "Register a request"));
   const dialog = page.getByRole("dialog");
@@ -90,7 +88,7 @@ export async function answerAccess(
   await page.getByRole("heading", { name: `Access for ${account}` }).waitFor();
   expect(await page.locator(".facts").innerText()).toMatch(/Deadline\s+due in (29|30) days/);
   await hand.press(button(page, "Export"));
-  await proves();
+  await prove(hand, page);
   await page.getByText("Exported.").waitFor();
   const path = await saved(page, () => hand.press(page.getByRole("link", { name: "Download the package" })));
   await hand.press(button(page, "Close as done"));

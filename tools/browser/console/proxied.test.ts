@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = await freePort();
   publicUrl = `https://localhost:${port}${PREFIX}`;
   database = await sharedDatabase();
-  scene = await startSignInServer(await database.environment(), folder(), publicUrl);
+  scene = await startSignInServer(await database.environment(), folder(), { address: publicUrl });
   proxy = await startProxy(port, Number(new URL(scene.server.adminUrl).port));
   browser = await launchChromium();
 });

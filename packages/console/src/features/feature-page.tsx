@@ -3,7 +3,7 @@ import type { FormEvent } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { Foreign, visible } from "../ui/foreign.tsx";
+import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { DecisionList } from "./decision-list.tsx";
@@ -26,7 +26,7 @@ export function FeaturePage() {
       <p className="crumbs">
         <Link to="/features">Features</Link>
       </p>
-      <PageHead title={feature} what={visible(data?.meaning ?? "How often it had each state and value.")}>
+      <PageHead title={feature} what={data?.meaning ?? "How often it had each state and value."}>
         <div className="segments" role="group" aria-label="Groups">
           {(Object.keys(BYS) as readonly By[]).map((one) => (
             <button

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { CopyButton } from "./copy-button.tsx";
+import { visible } from "./foreign.tsx";
 
 interface PageHeadProps {
   readonly title: string;
@@ -12,8 +13,8 @@ interface PageHeadProps {
 export const PageHead = ({ title, what, children }: PageHeadProps) => (
   <header className="page-head">
     <div>
-      <h1>{title}</h1>
-      <p className="quiet">{what}</p>
+      <h1>{visible(title)}</h1>
+      <p className="quiet">{visible(what)}</p>
     </div>
     <div className="page-controls">
       {children}

@@ -44,12 +44,12 @@ export function DriftPage() {
           </p>
         </div>
       )}
-      {paths.length > 0 && <Paths paths={paths} reviewed={() => void refetch()} />}
+      {paths.length > 0 && <Paths paths={paths} />}
     </>
   );
 }
 
-function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly reviewed: () => void }) {
+function Paths({ paths }: { readonly paths: readonly Path[] }) {
   const mayReview = useScope("drift.review") !== undefined;
   const [reviewing, setReviewing] = useState<Path>();
   return (
@@ -74,7 +74,7 @@ function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly 
               {path.rows.map((row, index) => (
                 <tr key={JSON.stringify([row.json_type, row.platform, row.sdk_version])}>
                   <td>{index === 0 && <FieldLink path={row.path} />}</td>
-                  <td>{index === 0 && <DayBars days={byDay(path.rows)} />}</td>
+                  <td>{index === 0 && <DayBars days={byDay(path.rows)} isShort />}</td>
                   <td>{row.json_type}</td>
                   <td>{row.platform}</td>
                   <td>{row.sdk_version}</td>
@@ -105,7 +105,7 @@ function Paths({ paths, reviewed }: { readonly paths: readonly Path[]; readonly 
           path={reviewing.path}
           types={[...new Set(reviewing.rows.map(({ json_type }) => json_type))]}
           close={() => setReviewing(undefined)}
-          reviewed={() => (setReviewing(undefined), reviewed())}
+          reviewed={() => setReviewing(undefined)}
         />
       )}
     </>

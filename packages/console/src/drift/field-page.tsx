@@ -30,7 +30,7 @@ export function FieldPage() {
         <Link to="/drift">Fields beyond the catalog</Link>
       </p>
       <PageHead title={path} what="What it is, which events have it, and which features read it.">
-        {seen.length > 0 && <Review path={path} seen={seen} reviewed={() => void refetch()} />}
+        {seen.length > 0 && <Review path={path} seen={seen} />}
       </PageHead>
       {scope === undefined && <Forbidden permission="features.governance" what="A field" />}
       {error && <Failure error={error} what="The field could not be read" again={() => void refetch()} />}
@@ -51,10 +51,9 @@ export function FieldPage() {
 interface ReviewProps {
   readonly path: string;
   readonly seen: readonly Seen[];
-  readonly reviewed: () => void;
 }
 
-function Review({ path, seen, reviewed }: ReviewProps) {
+function Review({ path, seen }: ReviewProps) {
   const mayReview = useScope("drift.review") !== undefined;
   const [isReviewing, setReviewing] = useState(false);
   if (!mayReview) return null;
@@ -68,7 +67,7 @@ function Review({ path, seen, reviewed }: ReviewProps) {
           path={path}
           types={[...new Set(seen.map(({ json_type }) => json_type))]}
           close={() => setReviewing(false)}
-          reviewed={() => (setReviewing(false), reviewed())}
+          reviewed={() => setReviewing(false)}
         />
       )}
     </>

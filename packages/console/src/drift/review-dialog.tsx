@@ -1,6 +1,6 @@
 import type { Input } from "@device-risk-signals/admin-api";
 import { type FormEvent, useState } from "react";
-import { call } from "../app/api.ts";
+import { call, queryClient } from "../app/api.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
@@ -45,6 +45,9 @@ export function ReviewDialog({ path, types, close, reviewed }: ReviewProps) {
       if (verdict === "accept") {
         await call("acceptDrift", { ...decided, type: type as Input<"acceptDrift">["type"], sensitivity: "high" });
       } else await call(verdict === "ignore" ? "ignoreDrift" : "rejectDrift", decided);
+      await Promise.all(
+        ["listDrift", "readDrift"].map((route) => queryClient.invalidateQueries({ queryKey: [route] })),
+      );
       reviewed();
     } catch (thrown) {
       setError(thrown);

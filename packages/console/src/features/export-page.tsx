@@ -1,7 +1,7 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { Link, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { call, useRead } from "../app/api.ts";
+import { call, queryClient, useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Download } from "../privacy/download.tsx";
 import { formText } from "../privacy/form-text.ts";
@@ -257,6 +257,7 @@ function Ask({ planned: { order, plan } }: { readonly planned: Planned }) {
   const change = useChange(async (_: void, onProgress) => {
     const parts = await call("exportFeatures", order, { timeoutMs: TIMEOUT_MS });
     setDone(await collectFile(parts, (size) => onProgress(bytes(size))));
+    await queryClient.invalidateQueries({ queryKey: ["listExports"] });
   });
   return (
     <section aria-labelledby="plan" className="panel export-plan">

@@ -137,7 +137,9 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     await graph.getByRole("link", { name: /brandNewField/ }).click();
     await page.getByRole("heading", { name: PATH }).waitFor();
     const auditor = await scene.signIn("aud", ["auditor"]);
-    await auditor.goto(`${scene.url}/events/${event()}/features/new_found@1`);
+    await auditor.goto(`${scene.url}/features/new_found@1`);
+    await auditor.getByLabel("Event id", { exact: true }).fill(event());
+    await auditor.getByRole("button", { name: "Where its value comes from" }).click();
     await auditor.getByRole("heading", { name: "new_found@1: a value, not for your roles" }).waitFor();
     expect(scene.takeMessages()).toEqual([]);
   });

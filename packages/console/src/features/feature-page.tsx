@@ -50,6 +50,7 @@ export function FeaturePage() {
           <Definition described={data} />
         </>
       )}
+      <OneValue feature={feature} />
       <Decisions feature={feature} />
     </>
   );
@@ -150,13 +151,13 @@ function Definition({ described }: { readonly described: Described }) {
           <dd className="mono">{hash}</dd>
         </dl>
       </details>
-      <OneValue feature={feature} />
     </section>
   );
 }
 
-/** Leads to the lineage of the value of one event. */
+/** Leads to the lineage of the value of one event, which the auditor sees without the value. */
 function OneValue({ feature }: { readonly feature: string }) {
+  const scope = useScope("features.explain");
   const navigate = useNavigate();
   const show = (submitted: FormEvent<HTMLFormElement>): void => {
     submitted.preventDefault();
@@ -164,6 +165,7 @@ function OneValue({ feature }: { readonly feature: string }) {
     const eventId = typeof id === "string" ? id.trim().toLowerCase() : "";
     void navigate({ to: "/events/$eventId/features/$feature", params: { eventId, feature } });
   };
+  if (scope === undefined) return null;
   return (
     <form className="add-filter one-value" onSubmit={show}>
       <input

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
 import { inputOf, type Search } from "./search.ts";
 
@@ -24,13 +23,7 @@ interface HistogramProps {
 export function Histogram({ search, zoom }: HistogramProps) {
   const { data, error, refetch } = useRead("countEvents", { ...inputOf(search), buckets: BARS });
   if (error) return <Failure error={error} what="The events could not be counted" again={() => void refetch()} />;
-  if (!data) {
-    return (
-      <div className="histogram-space">
-        <Skeleton lines={3} />
-      </div>
-    );
-  }
+  if (!data) return <div className="histogram-space" />;
   const { counts } = data;
   if (counts.every(({ events, more }) => events === 0 && !more)) return null;
   return (

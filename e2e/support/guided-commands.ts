@@ -46,6 +46,7 @@ export const GUIDED: readonly Guided[] = [
   { line: "export verify {folder}/training.parquet" },
   { line: "event list --account customer-1 --limit 1", keep: { event: "event_id", key: "idempotency_key" } },
   { line: "event list --account customer-2 --limit 1", keep: { other: "event_id", action: "action_id" } },
+  { line: "event count --action-type payment --from -2d --buckets 60" },
   { line: "event get {event}" },
   {
     line: 'case open --account customer-1 --category dispute --reason "dispute 4711" --ticket T-1',
@@ -53,6 +54,7 @@ export const GUIDED: readonly Guided[] = [
   },
   { line: "event get {event} --raw --case {case}" },
   { line: 'event show {event} --reason "dispute 4711" --markdown' },
+  { line: "event open {event} --case {case}" },
   { line: 'event compare {event} {other} --reason "dispute 4711" --all' },
   { line: "event timeline --account customer-1 --idempotency-key {key}" },
   {

@@ -192,6 +192,8 @@ it("another program is recorded although it is slow for some events, but not if 
     analyst.call("recordEquivalence", { bundles: [bundle], reason });
   await expect(equivalent(slow(true))).rejects.toThrow("slow@1 differs for stored events, or is too slow for most");
   expect(await equivalent(slow(false, " "))).toMatchObject({ programs: [{ feature: "slow@1" }] });
+  const quick = bundleOf("({ su }) => su.value ?? null", { id: "slow", purposes: ["default"] });
+  expect(await equivalent(quick)).toMatchObject({ programs: [{ feature: "slow@1" }] });
 });
 
 describe("an analyst who compares a program of their own with the archived one", () => {

@@ -10,7 +10,7 @@ const KEYS = [
 ] as const;
 
 export const KeysDialog = ({ close }: { readonly close: () => void }) => (
-  <Dialog title="Keys" close={close}>
+  <Dialog title="Keyboard" close={close}>
     <dl className="keys">
       {KEYS.map(([key, what]) => (
         <div key={key}>

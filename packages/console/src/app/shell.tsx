@@ -1,4 +1,4 @@
-import { ROLES } from "@device-risk-signals/admin-api/permissions";
+import { ROLES, rolesWith, scopeOf } from "@device-risk-signals/admin-api/permissions";
 import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { call, isSignedOut, queryClient, useRead } from "./api.ts";
@@ -49,42 +49,42 @@ function ToSignIn() {
   return null;
 }
 
-/** The screens, in groups of people who use them together. */
+/** The screens, in groups of people who use them together, with the permission of their main part. */
 const SCREENS = [
   {
     group: "Events",
     links: [
-      { to: "/", name: "Overview" },
-      { to: "/live", name: "Live" },
-      { to: "/events", name: "Events" },
+      { to: "/", name: "Overview", needs: undefined },
+      { to: "/live", name: "Live", needs: "events.list" },
+      { to: "/events", name: "Events", needs: "events.list" },
     ],
   },
   {
     group: "Phones",
     links: [
-      { to: "/rejections", name: "Rejected requests" },
-      { to: "/probes", name: "Probe health" },
-      { to: "/drift", name: "New fields" },
-      { to: "/features", name: "Features" },
+      { to: "/rejections", name: "Rejected requests", needs: "counters.read" },
+      { to: "/probes", name: "Probe health", needs: "counters.read" },
+      { to: "/drift", name: "New fields", needs: "counters.read" },
+      { to: "/features", name: "Features", needs: "features.governance" },
     ],
   },
   {
     group: "Privacy",
     links: [
-      { to: "/requests", name: "Requests" },
-      { to: "/erasures", name: "Erasures" },
-      { to: "/holds", name: "Holds" },
-      { to: "/restrictions", name: "Restrictions" },
-      { to: "/purposes", name: "Purposes" },
+      { to: "/requests", name: "Requests", needs: "governance.read" },
+      { to: "/erasures", name: "Erasures", needs: "governance.read" },
+      { to: "/holds", name: "Holds", needs: "governance.read" },
+      { to: "/restrictions", name: "Restrictions", needs: "governance.read" },
+      { to: "/purposes", name: "Purposes", needs: "governance.read" },
     ],
   },
   {
     group: "Control",
     links: [
-      { to: "/approvals", name: "Approvals" },
-      { to: "/audit", name: "Audit" },
-      { to: "/access", name: "Access" },
-      { to: "/health", name: "Health" },
+      { to: "/approvals", name: "Approvals", needs: "approvals.read" },
+      { to: "/audit", name: "Audit", needs: undefined },
+      { to: "/access", name: "Access", needs: "people.read" },
+      { to: "/health", name: "Health", needs: "health.read" },
     ],
   },
 ] as const;
@@ -100,13 +100,21 @@ function Rail() {
       <div className="rail-links">
         {SCREENS.map(({ group, links }) => (
           <ul key={group} aria-label={group}>
-            {links.map(({ to, name }) => (
-              <li key={to}>
-                <Link to={to} activeOptions={{ includeSearch: false, exact: to === "/" }}>
-                  {name}
-                </Link>
-              </li>
-            ))}
+            {links.map(({ to, name, needs }) => {
+              const isClosed = needs !== undefined && scopeOf(needs, roles) === undefined;
+              return (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    activeOptions={{ includeSearch: false, exact: to === "/" }}
+                    className={isClosed ? "closed" : undefined}
+                    title={isClosed ? `Needs the role ${rolesWith(needs).join(" or ")}` : undefined}
+                  >
+                    {name}
+                  </Link>
+                </li>
+              );
+            })}
           </ul>
         ))}
       </div>
@@ -189,7 +197,7 @@ function SearchLine() {
         <kbd aria-hidden="true">/</kbd>
       </form>
       <button type="button" className="button quiet-button" onClick={() => setHelpOpen(true)}>
-        Keys
+        Keyboard
       </button>
       {isHelpOpen && <KeysDialog close={() => setHelpOpen(false)} />}
     </header>

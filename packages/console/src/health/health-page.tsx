@@ -5,6 +5,7 @@ import { bytes } from "../ui/bytes.ts";
 import { Failure } from "../ui/failure.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
+import { Time } from "../ui/time.tsx";
 import { WorkList } from "../overview/work-list.tsx";
 
 type Finding = Answer<"readHealth">["findings"][number];
@@ -56,8 +57,10 @@ function Findings({ findings, at }: { readonly findings: readonly Finding[]; rea
   return (
     <section aria-labelledby="findings">
       <div className="section-head">
-        <h2 id="findings">{failed === 0 ? "Nothing has to be done now" : `${failed} to do now`}</h2>
-        <span className="quiet">examined at {new Date(at).toLocaleTimeString()}</span>
+        <h2 id="findings">{failed === 0 ? "Nothing has to be done at once" : `${failed} to do now`}</h2>
+        <span className="quiet">
+          examined at <Time at={new Date(at).toISOString()} isShort /> UTC
+        </span>
       </div>
       <table className="table findings">
         <thead className="visually-hidden">

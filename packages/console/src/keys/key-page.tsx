@@ -46,7 +46,7 @@ function Found({ search: { account, key } }: { readonly search: KeySearch }) {
 const Ask = () => (
   <p className="quiet">
     A key belongs to the account that sent it: two accounts may use the same one. The page of an event links to the
-    timeline of its key, and the search line takes an account and a key with a space between them.
+    timeline of its key. The search line takes an account, a space and a key of at least 16 characters.
   </p>
 );
 

@@ -7,10 +7,20 @@ it("finds a key in what a person types, alone or after its account", () => {
   expect(keyInText(KEY)).toMatchObject({ key: KEY });
   expect(keyInText(KEY)?.account).toBeUndefined();
   expect(keyInText(`Jane Doe  ${KEY}`)).toMatchObject({ account: "Jane Doe", key: KEY });
+  const key = "session-18-14-payment";
+  expect(keyInText(`customer-18 ${key}`)).toMatchObject({ account: "customer-18", key });
 });
 
 it("takes an account, and an event id, for no key", () => {
-  for (const text of ["4711", "customer-1", KEY.slice(1), `${KEY}0`, "01900000-0000-7000-8000-000000000000"]) {
+  for (const text of [
+    "4711",
+    "customer-1",
+    "Jane Doe",
+    "session-18-14-payment",
+    KEY.slice(1),
+    `${KEY}0`,
+    "01900000-0000-7000-8000-000000000000",
+  ]) {
     expect(keyInText(text)).toBeUndefined();
   }
 });

@@ -10,8 +10,8 @@ export interface KeySearch {
 export const keySearchOf = (values: Readonly<Record<string, unknown>>): KeySearch =>
   textsOf(values, ["account", "key"]);
 
-/** A key as the SDK's client makes it, perhaps with its account before it. */
-const KEY = /^(?:(?<account>.*\S)\s+)?(?<key>[0-9a-f]{32})$/u;
+/** A key as the SDK's client makes it, or any long word after its account. */
+const KEY = /^(?<key>[0-9a-f]{32})$|^(?<account>.*\S)\s+(?<key>\S{16,128})$/u;
 
 /** @returns `undefined` if the text is no key of this form. */
 export const keyInText = (text: string): KeySearch | undefined => KEY.exec(text)?.groups;

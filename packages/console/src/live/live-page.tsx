@@ -31,6 +31,9 @@ export function LivePage() {
         </button>
       </PageHead>
       {scope === undefined && <Forbidden permission="events.list" what="The events" />}
+      <p className="quiet">
+        A refused request is no event: see <Link to="/rejections/latest">the latest rejected requests</Link>.
+      </p>
       <Chosen search={search} />
       {isPaused && (
         <p className="paused-bar" role="status">

@@ -177,6 +177,9 @@ function LastEvents() {
     <section aria-labelledby="last">
       <div className="section-head">
         <h2 id="last">The last events</h2>
+        {data?.events[0] && (
+          <span className="quiet">the newest {relative(data.events[0].received_at)}; times in UTC</span>
+        )}
         {data && (
           <button type="button" className="button quiet-button" onClick={() => void refetch()}>
             Look again
@@ -197,7 +200,7 @@ function LastEvents() {
 const Tail = ({ events }: { readonly events: readonly Event[] }) => (
   <div className="table-scroll" tabIndex={0} role="region" aria-label="Events, newest first">
     <table className="table events-table">
-      <thead className="visually-hidden">
+      <thead>
         <tr>
           <th scope="col">Received, UTC</th>
           <th scope="col">Account</th>

@@ -1,4 +1,5 @@
 import type { Answer } from "@device-risk-signals/admin-api";
+import { Link } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
 import { useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
@@ -18,6 +19,15 @@ const KINDS: Readonly<Record<Work["kind"], string>> = {
   retention: "Deletion of what expired",
   rotation: "Change of the encryption key",
   verification: "Verification of the audit log",
+};
+
+/** Where a person acts on what waits. */
+const PAGES: Readonly<Partial<Record<Work["kind"], string>>> = {
+  approval: "/approvals",
+  erasure: "/erasures",
+  hold: "/holds",
+  backfill: "/features",
+  verification: "/audit",
 };
 
 /** What runs or waits; nothing for a person whose roles do not see it. */
@@ -58,7 +68,9 @@ export function WorkList() {
                   <td className="numbers">{progressOf(work)}</td>
                   <td className="numbers">{work.age_seconds === null ? "" : span(work.age_seconds * 1_000)}</td>
                   <td>{work.started_by === null ? "" : <Foreign text={work.started_by} />}</td>
-                  <td className="quiet">{work.waits_for}</td>
+                  <td className="quiet">
+                    {work.waits_for} <ToPage kind={work.kind} />
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -70,6 +82,11 @@ export function WorkList() {
       )}
     </section>
   );
+}
+
+function ToPage({ kind }: { readonly kind: Work["kind"] }) {
+  const to = PAGES[kind];
+  return to === undefined ? null : <Link to={to}>Open</Link>;
 }
 
 function progressOf({ done, of, unit }: Work): string {

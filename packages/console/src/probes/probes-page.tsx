@@ -183,18 +183,23 @@ interface DetailProps {
   readonly by: OutcomeGroup;
 }
 
+type EventFilter = Readonly<Record<string, string>>;
+
+const dayOf = (day: string): EventFilter => ({
+  from: `${day}T00:00:00.000Z`,
+  to: new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString(),
+});
+
 /** The filter of the events of a group, as far as the list of events has one. */
-function eventsOf(by: OutcomeGroup, group: string): Readonly<Record<string, string>> {
+function eventsOf(by: OutcomeGroup, group: string): EventFilter {
   if (by === "sdk_version") return { sdk_version: group };
-  if (by === "day") {
-    const end = new Date(Date.parse(`${group}T00:00:00Z`) + 86_400_000).toISOString();
-    return { from: `${group}T00:00:00.000Z`, to: end };
-  }
-  return { platform: group.split(" ")[0] ?? "" };
+  return by === "day" ? {} : { platform: group.split(" ")[0] ?? "" };
 }
 
 function Detail({ probe, group, counts, by }: DetailProps) {
+  const { days = 7 } = useSearch({ from: "/shell/probes" });
   const total = totalOf(counts);
+  const time = by === "day" ? dayOf(group) : { from: startOf(days) };
   return (
     <section className="detail" aria-labelledby="detail">
       <h2 id="detail">
@@ -223,11 +228,12 @@ function Detail({ probe, group, counts, by }: DetailProps) {
       </table>
       <Trend probe={probe} by={by} group={group} />
       <p>
-        <Link to="/events" search={eventsOf(by, group)}>
+        <Link to="/events" search={{ ...time, ...eventsOf(by, group) }}>
           Example events
         </Link>{" "}
         <span className="quiet">
-          of this {GROUPS[by].toLowerCase()}: the outcome itself is in the sealed part of each event.
+          of this {by === "os" ? "platform, in any version" : GROUPS[by].toLowerCase()}. Which of them had this outcome
+          is in their sealed part: choose a day with many, and open them.
         </span>
       </p>
     </section>
@@ -253,7 +259,9 @@ function Trend({ probe, by, group }: Omit<DetailProps, "counts">) {
         {[...row].map(([day, counts]) => (
           <tr key={day}>
             <th scope="row" className="numbers">
-              {day}
+              <Link to="/events" search={{ ...dayOf(day), ...eventsOf(by, group) }}>
+                {day}
+              </Link>
             </th>
             <td>
               <OutcomeBar counts={counts} />

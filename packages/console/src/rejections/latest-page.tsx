@@ -3,12 +3,11 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { call } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
-import { exampleRequest } from "./example-request.ts";
+import { ExampleCurl } from "./example-curl.tsx";
 import { LATEST_FILTERS, type LatestFilter, type LatestSearch } from "./latest-search.ts";
 import { RejectionTabs } from "./rejection-tabs.tsx";
 import { Fact, RejectionFacts, titleOf } from "./rejection-facts.tsx";
@@ -142,7 +141,6 @@ function Row({ row, search, canFilter }: RowProps) {
   const { at, problem, cause, rules, more, sdk_version, account } = row;
   const [first] = rules;
   const { violation, place } = first ?? { violation: null, place: null };
-  const curl = exampleRequest({ problem, cause, violation, place });
   return (
     <li>
       <details name="rejection">
@@ -178,15 +176,19 @@ function Row({ row, search, canFilter }: RowProps) {
             )}
           </Fact>
         </RejectionFacts>
+        <ExampleCurl problem={problem} cause={cause} violation={violation} place={place} />
         <div className="rejection-actions">
-          {curl !== undefined && <CopyButton text={curl} label="Copy as curl" />}
           <Filter search={search} name="problem" value={problem} />
           {sdk_version !== null && <Filter search={search} name="sdk_version" value={sdk_version} />}
           {account !== null && canFilter && (
             <>
               <Filter search={search} name="account" value={account} />
-              <Link to="/events/key" search={{ account }}>
-                Timeline of a key of this account
+              <Link
+                to="/events/key"
+                search={{ account }}
+                title="The key of a refused request is not kept: have it ready"
+              >
+                What became of a key of this account
               </Link>
               <Link to="/events" search={{ account }}>
                 Its events

@@ -7,6 +7,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
+import { ExampleCurl } from "./example-curl.tsx";
 import { RejectionTabs } from "./rejection-tabs.tsx";
 import { Fact, RejectionFacts, titleOf } from "./rejection-facts.tsx";
 
@@ -69,10 +70,11 @@ function Rejections({ rejections }: { readonly rejections: readonly Rejection[] 
                 </Fact>
                 <Fact name="Each request">
                   <Link to="/rejections/latest" search={{ problem: one.problem }}>
-                    The latest with this problem
+                    The latest with the problem {one.problem}, for any rule
                   </Link>
                 </Fact>
               </RejectionFacts>
+              <ExampleCurl problem={one.problem} cause={one.violation} violation={one.violation} place={one.place} />
             </details>
           </li>
         ))}

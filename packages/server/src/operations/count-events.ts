@@ -34,12 +34,13 @@ export const countEvents: Operation<"countEvents", "clock" | "monotonic" | Repla
   await requireReplayedJournal(ports);
   requireAllowedFilter(scope, input);
   const { buckets = 1, ...wanted } = input;
-  const { from, to = ports.clock.now(), ...filter } = await filterOf(ports, wanted);
+  const { from, to = ports.clock.now(), ...named } = await filterOf(ports, wanted);
+  const filter = { ...named, includeRestricted: seesRestricted(caller) };
   const oldest = await findOldest(ports.pool, filter);
   const deadline = ports.monotonic.now() + SEARCH_MS;
   const countFrom = (start: number): Promise<readonly BucketCount[]> =>
     count(ports.pool, ports.monotonic, {
-      filter: { ...filter, includeRestricted: seesRestricted(caller) },
+      filter,
       buckets: bucketsOf({ from: start, to }, buckets),
       max: MAX_COUNTED,
       timeMs: deadline - ports.monotonic.now(),

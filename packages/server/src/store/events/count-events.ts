@@ -5,7 +5,7 @@ import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
 import { firstPace, isIndexed, type Pace, stepsBack } from "./find-events.ts";
 import { type EventFilter, FIRST_PARTITIONS, newestOf, SAMPLE_SPAN } from "./list-events.ts";
 import { findPartitions, type Partition, slicesOf, type Span, spansOf } from "./partition-slices.ts";
-import { IS_HELD_COPY } from "./read-events.ts";
+import { type EventView, IS_HELD_COPY, viewOf } from "./read-events.ts";
 
 /** A span of time; milliseconds since the Unix epoch, without its end. */
 export interface Bucket {
@@ -35,21 +35,26 @@ export const countQuery = composed(composeCount, { events: "int8" }, [
   [{ account: "", includeRestricted: true }, SAMPLE_SPAN, 1, true],
 ]);
 
-const OLDEST_COPY = sql(
-  `select extract(epoch from e.received_at)::float8 * 1000 as at from live_event e where e.${IS_HELD_COPY}
-    order by e.received_at limit 1`,
-  [],
-  { at: "float8" },
-);
+const oldestCopyOf = (view: EventView) =>
+  sql(
+    `select extract(epoch from e.received_at)::float8 * 1000 as at from ${view} e where e.${IS_HELD_COPY}
+      order by e.received_at limit 1`,
+    [],
+    { at: "float8" },
+  );
+const OLDEST_COPY = { live_event: oldestCopyOf("live_event"), unrestricted_event: oldestCopyOf("unrestricted_event") };
 
-/** A time before which no event was received that is kept; milliseconds since the Unix epoch. */
+/**
+ * A time before which no event was received that is kept; milliseconds since the Unix epoch. It is the same for all
+ * accounts: a reader of an account that is excluded from analysis learns no time of its events.
+ */
 export async function findOldest(
   executor: Executor,
-  { account, purpose }: Pick<EventFilter, "account" | "purpose">,
+  { purpose, ...options }: Pick<EventFilter, "includeRestricted" | "purpose">,
 ): Promise<number> {
-  const within = { ...(account !== undefined && { account }), ...(purpose !== undefined && { purpose }) };
-  const bounds = (await findPartitions(executor, within)).map(({ lower_ms }) => lower_ms);
-  const [copy] = (await query(executor, OLDEST_COPY)).rows;
+  const partitions = await findPartitions(executor, purpose === undefined ? {} : { purpose });
+  const bounds = partitions.map(({ lower_ms }) => lower_ms);
+  const [copy] = (await query(executor, OLDEST_COPY[viewOf(options)])).rows;
   return Math.min(...bounds, ...(copy ? [Math.floor(copy.at)] : []));
 }
 

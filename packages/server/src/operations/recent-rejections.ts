@@ -28,10 +28,11 @@ export const listRecentRejections: Operation<"listRecentRejections", RecentPorts
   if (scope === "pseudonyms" && account !== undefined) throw refusedNames();
   const rows = await queryRecent(ports.pool, { account, problem, sdkVersion }, { limit, after: cursorOf(after) });
   const { audit, pseudonymizer } = await ports.keys();
-  const answer = {
-    rejections: await shown(ports.pool, pseudonymizer, rows, scope),
-    next: rows.length === limit ? String(rows.at(-1)?.rejection_id) : null,
-  };
+  const rejections = await shown(ports.pool, pseudonymizer, rows, scope);
+  // guard(false): a restricted account has no further page, as an account without rejections
+  const isHidden = account !== undefined && rejections.length === 0;
+  const isFull = rows.length === limit && !isHidden;
+  const answer = { rejections, next: isFull ? String(rows.at(-1)?.rejection_id) : null };
   // guard(drop): a list of accounts is audited before it is answered
   await auditOnce(ports.pool, JSON.stringify([caller.actor, "rejection.recent", filter]), ports.monotonic, () =>
     writeAudit(ports.pool, audit, {

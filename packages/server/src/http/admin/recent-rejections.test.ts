@@ -107,6 +107,8 @@ describe("the list of the latest rejected requests", () => {
     const { rejections } = await client.call("listRecentRejections", {});
     expect(rejections.map((row) => row.account)).toEqual(["b"]);
     expect((await client.call("listRecentRejections", { account })).rejections).toEqual([]);
+    const ofNobody = await client.call("listRecentRejections", { account: "nobody", limit: 1 });
+    expect(await client.call("listRecentRejections", { account, limit: 1 }), "as of no account").toEqual(ofNobody);
   });
 
   it("shows a problem of another release without a status", async () => {

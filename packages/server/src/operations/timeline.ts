@@ -2,6 +2,7 @@ import { scopeOf } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../audit/audit.ts";
 import { timelineOfIdempotencyKey } from "../audit/timeline.ts";
 import { OperatorError } from "../base/errors/operator-error.ts";
+import { findRestricted } from "../lifecycle/restrictions/restriction-table.ts";
 import { findAttributes } from "../store/events/read-events.ts";
 import { findTombstone } from "../store/events/tombstones.ts";
 import { agentOf, type Caller } from "../access/identity/caller.ts";
@@ -20,8 +21,11 @@ export const readTimeline: Operation<"readTimeline", TimelinePorts> = async ({ p
   const { account, idempotency_key, limit = LIMIT } = input;
   const found = await timelineOfIdempotencyKey(pool, audit.named(account), idempotency_key, limit);
   const event = found && (await findAttributes(pool, found.event_id, { includeRestricted: true }));
+  const isRestricted = async (): Promise<boolean> =>
+    event?.restricted ?? (await findRestricted(pool, [pseudonymizer.restrictedAccountOf(account)])).size > 0;
   // guard(false): a restricted event has a timeline for the role privacy alone
-  const timeline = event?.restricted && !seesRestricted(caller) ? undefined : found;
+  const isHidden = !seesRestricted(caller) && (await isRestricted());
+  const timeline = isHidden ? undefined : found;
   if (timeline) {
     const state = event ? "stored" : "expired";
     return {

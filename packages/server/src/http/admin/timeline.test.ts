@@ -4,6 +4,7 @@ import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { deleteEvents, deleteLedgerRows } from "../../store/events/ledger.ts";
 import { insertTombstones } from "../../store/events/tombstones.ts";
+import { placeRestriction } from "../../lifecycle/restrictions/restriction-table.ts";
 import { inOwnerTransaction } from "../../store/postgres/database.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
@@ -26,6 +27,27 @@ describe("the timeline of an idempotency key through the admin API", () => {
     expect(await timelineFor("analyst", event)).toMatchObject({ event_id: event.eventId, state: "stored" });
     await scene.owner.query("delete from event where event_id = $1", [event.eventId]);
     expect(await timelineFor("analyst", event)).toMatchObject({ event_id: event.eventId, state: "expired" });
+  });
+
+  it("shows an expired event of a restricted account to the role privacy alone", async () => {
+    const event = await past.store(1, { account: "restricted" });
+    const { administration, clock, pseudonymizer } = scene.system;
+    const accountMac = pseudonymizer.restrictedAccountOf(event.account);
+    const order = { purpose: undefined, article: 18, approver: "J. Doe", requestId: undefined } as const;
+    await inOwnerTransaction(administration, (owner) =>
+      placeRestriction(
+        owner,
+        { ...order, account: event.account, accountMac, reason: "disputed", actor: "test" },
+        new Date(clock.now()).toISOString(),
+      ),
+    );
+    for (const isExpired of [false, true]) {
+      if (isExpired) await scene.owner.query("delete from event where event_id = $1", [event.eventId]);
+      for (const role of READERS.filter((one) => one !== "privacy")) {
+        await expect(timelineFor(role, event), role).rejects.toMatchObject({ code: "not-found" });
+      }
+      expect(await timelineFor("privacy", event)).toMatchObject({ state: isExpired ? "expired" : "stored" });
+    }
   });
 
   it("tells the roles that see erasures that the event is erased, and no other role that there was one", async () => {

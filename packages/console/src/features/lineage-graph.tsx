@@ -22,11 +22,11 @@ const HEAD = 24;
 const LINE = 16;
 const PADDING = 8;
 const SPACE = 12;
-const MIN_WIDTH = 112;
-const MAX_WIDTH = 212;
+const MIN_WIDTH = 128;
+const MAX_WIDTH = 248;
 /** The width of a character, which is bold in a title. */
-const TITLE_CHARACTER = 7.4;
-const LINE_CHARACTER = 6.2;
+const TITLE_CHARACTER = 8.4;
+const LINE_CHARACTER = 7.2;
 
 interface Box {
   readonly node: LineageNode;

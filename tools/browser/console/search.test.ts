@@ -12,6 +12,8 @@ beforeAll(async () => {
   for (let left = 5; left > 0; left--) await scene.store("4711", "full-android");
   const identity = { manufacturer: HOSTILE, model: "\u202Egnp", systemName: "Android", systemVersion: "14" };
   await scene.store("hostile", { device_identity: { status: "success", data: identity } });
+  const novel = Array.from({ length: 8_000 }, (_, at) => [`n${at}`, { status: "timeout" }]);
+  await scene.store("huge", Object.fromEntries(novel) as Record<string, unknown>);
   for (let left = 51; left > 0; left--) await scene.store("many", {});
 }, 120_000);
 
@@ -59,7 +61,7 @@ describe.skipIf(!hasChromium)("a search (skipped without /usr/bin/chromium)", ()
     const page = await scene.signIn("ines", ["investigator"]);
     await page.goto(searchOf("account=many"));
     await page.getByRole("button", { name: "Count all" }).click();
-    await page.getByText("51 events", { exact: true }).waitFor();
+    await page.getByRole("status").getByText("51 events", { exact: true }).waitFor();
   });
 
   test("opens a page of events under one case, and stops at the limit of 24 hours", async () => {
@@ -96,6 +98,16 @@ describe.skipIf(!hasChromium)("a search (skipped without /usr/bin/chromium)", ()
     await bars(page).focus();
     await page.keyboard.press("ArrowLeft");
     await expectScreen(page);
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("shows an event with thousands of unknown probes in one line", async () => {
+    const page = await scene.signIn("uma", ["investigator"]);
+    await page.goto(searchOf("account=huge"));
+    await openPage(page);
+    await page.locator(".opened-row").getByText("+8,000 unknown").waitFor();
+    expect(await page.locator(".opened-row .cell").count()).toBeLessThan(100);
+    expect(await page.locator(".opened-row").getByRole("img").getAttribute("aria-label")).toContain("8000 timeout");
     expect(scene.takeMessages()).toEqual([]);
   });
 

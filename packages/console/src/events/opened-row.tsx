@@ -2,7 +2,7 @@ import { describeProbes } from "@device-risk-signals/contract/observations";
 import { deviceOf } from "@device-risk-signals/contract/observations/device";
 import { useMemo } from "react";
 import { Foreign, visible } from "../ui/foreign.tsx";
-import { titleOf } from "./field-path.ts";
+import { PROBES, titleOf } from "./field-path.ts";
 import { OUTCOMES } from "./outcome.tsx";
 import type { Opened } from "./opened.ts";
 
@@ -13,6 +13,8 @@ export function OpenedRow({ opened, columns }: { readonly opened: Opened; readon
     const raw = observations as Readonly<Record<string, unknown>>;
     return { device: deviceOf(raw), probes: describeProbes(raw) };
   }, [observations]);
+  const known = probes.filter(({ probe }) => PROBES.has(probe));
+  const unknown = probes.length - known.length;
   const counts = Object.entries(Object.groupBy(probes, ({ state }) => state));
   return (
     <tr className="opened-row">
@@ -23,7 +25,7 @@ export function OpenedRow({ opened, columns }: { readonly opened: Opened; readon
             role="img"
             aria-label={`Probes: ${counts.map(([state, { length }]) => `${length} ${state}`).join(", ")}`}
           >
-            {probes.map(({ probe, state, reason }) => (
+            {known.map(({ probe, state, reason }) => (
               <span
                 key={probe}
                 className={`cell outcome-${state}`}
@@ -33,6 +35,8 @@ export function OpenedRow({ opened, columns }: { readonly opened: Opened; readon
               </span>
             ))}
           </span>
+          {/* A client can send thousands. The page of the event has them all. */}
+          {unknown > 0 && <span className="quiet">+{unknown.toLocaleString("en")} unknown</span>}
           <span>
             {device === null ? <span className="quiet">The event names no device</span> : <Foreign text={device} />}
             {event.app_version !== "" && (

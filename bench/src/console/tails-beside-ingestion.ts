@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminClient } from "../../../packages/admin-api/src/client.ts";
 import type { FilledServer } from "../filled-server.ts";
+import { pauseAfter } from "../../../packages/console/src/live/tail.ts";
 import { median } from "../median.ts";
 import { load } from "../scene.ts";
 
 const TAILS = 10;
 const SECONDS = 8;
 const ROUNDS = 7;
-const POLL_MS = 1_000;
 const OVERLAP_MS = 5_000;
 
 /** @returns events a second at saturation with ten tails open ÷ without: the median of alternating rounds. */
@@ -40,11 +40,12 @@ async function besideTails<Result>(client: AdminClient, work: () => Promise<Resu
 
 /** Polls as the live view does. */
 async function follow(client: AdminClient, index: number, isEnded: () => boolean): Promise<void> {
-  await sleep((POLL_MS / TAILS) * index);
+  await sleep((1_000 / TAILS) * index);
   let newest = Date.now();
   while (!isEnded()) {
+    const began = Date.now();
     const { events } = await client.call("tailEvents", { since: new Date(newest - OVERLAP_MS).toISOString() });
     newest = Date.parse(events[0]?.received_at ?? new Date(newest).toISOString());
-    await sleep(POLL_MS);
+    await sleep(pauseAfter(Date.now() - began));
   }
 }

@@ -1,7 +1,7 @@
 import type { Event } from "@device-risk-signals/admin-api";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { changed, EMPTY, RING } from "./tail.ts";
+import { changed, EMPTY, pauseAfter, RING } from "./tail.ts";
 
 const event = (number: number): Event =>
   ({ event_id: String(number), received_at: new Date(number).toISOString() }) as Event;
@@ -56,4 +56,8 @@ it("keeps what it shows after a failure, and forgets the failure after an answer
   const failed = changed(changed(EMPTY, answered([1])), { kind: "failed", error: new Error("away") });
   expect([idsOf(failed.events), failed.error]).toEqual([[1], new Error("away")]);
   expect(changed(failed, answered([])).error).toBeUndefined();
+});
+
+it("asks each second, and a server that answers slowly more rarely", () => {
+  expect([0, 20, 150, 400].map(pauseAfter)).toEqual([1_000, 980, 850, 2_000]);
 });

@@ -94,3 +94,10 @@ function cut(tail: Tail): Tail {
   const dropped = tail.events.length - events.length + tail.waiting.length - waiting.length;
   return { ...tail, events, waiting, dropped: tail.dropped + dropped };
 }
+
+const EVERY_MS = 1_000;
+/** A server that answers slowly has other work: the pages that follow it take a sixth of their time at most. */
+const PAUSES_AN_ANSWER = 5;
+
+/** Milliseconds from an answer, which took `ms`, to the next question. */
+export const pauseAfter = (ms: number): number => Math.max(EVERY_MS - ms, PAUSES_AN_ANSWER * ms);

@@ -1,14 +1,11 @@
-/** Follows the events that arrive: polls each second while the page is visible. */
+/** Follows the events that arrive: polls about each second while the page is visible. */
 import type { Input } from "@device-risk-signals/admin-api";
 import { useEffect, useReducer, useRef } from "react";
 import { call } from "../app/api.ts";
-import { changed, EMPTY, newestOf } from "./tail.ts";
+import { changed, EMPTY, newestOf, pauseAfter } from "./tail.ts";
 
 export type TailFilter = Omit<Input<"tailEvents">, "since">;
 
-const EVERY_MS = 1_000;
-/** Between a slow answer and the next question. */
-const LEAST_PAUSE_MS = 200;
 /** Events of other servers may be committed a little later than newer ones of this one. */
 const OVERLAP_MS = 5_000;
 /** How long before its start the tail begins. */
@@ -38,7 +35,7 @@ export function useTail(filter: TailFilter, isEnabled: boolean) {
           if (!isStopped) change({ kind: "failed", error });
         }
       }
-      if (!isStopped) timer = setTimeout(() => void poll(), Math.max(LEAST_PAUSE_MS, began + EVERY_MS - Date.now()));
+      if (!isStopped) timer = setTimeout(() => void poll(), pauseAfter(Date.now() - began));
     };
     void poll();
     return () => {

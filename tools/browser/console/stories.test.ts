@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", ()
     const hand = new Hand(way);
     await hand.press(rail(page, "Health"));
     await page.getByRole("heading", { name: "Capacity" }).waitFor();
-    await page.getByRole("heading", { name: /to do now|has to be done now/ }).waitFor();
+    await page.getByRole("heading", { name: /to do now|has to be done at once/ }).waitFor();
     const shown = await page.locator("main").innerText();
     expect(shown).toMatch(/Nothing has to be done at once|to do now/);
     expect(shown).toMatch(/The disk is full\s+(in [\d,]+ days|never at this rate)/);

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { access, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { Logger } from "pino";
 import { type PageFiles, readPages } from "../http/pages.ts";
@@ -11,6 +11,8 @@ import { type PageFiles, readPages } from "../http/pages.ts";
 const PACKED = join(import.meta.dirname, "../../console");
 /** The packages of a checkout. */
 const PACKAGES = join(import.meta.dirname, "../../..");
+/** The pages of each state of their sources, by its hash. */
+const BUILDS = join(PACKAGES, "console/build");
 /** What the pages are made of. */
 const SOURCES = ["console", "contract/src", "admin-api/src"];
 const BUILD_WITHIN_MS = 60_000;
@@ -30,7 +32,7 @@ export function openPages(logger: Logger, prefix: string): () => Promise<PageFil
 /** @returns `undefined`, with a warning in the log, if they can't be bundled: the admin API works without them. */
 async function bundledPages(logger: Logger, prefix: string): Promise<PageFiles | undefined> {
   try {
-    const folder = join(PACKAGES, "console/build", await hashOfSources());
+    const folder = join(BUILDS, await hashOfSources());
     const isBuilt = await access(folder).then(
       () => true,
       () => false,
@@ -38,10 +40,19 @@ async function bundledPages(logger: Logger, prefix: string): Promise<PageFiles |
     // In a process of its own, because the bundler keeps much memory.
     const build = join(PACKAGES, "console/build.ts");
     if (!isBuilt) await run(process.execPath, [build, folder], { timeout: BUILD_WITHIN_MS });
-    return await readPages(folder, prefix);
+    const pages = await readPages(folder, prefix);
+    if (!isBuilt) await removeOlder(folder);
+    return pages;
   } catch (error) {
     logger.warn({ err: error }, "the console can't be bundled: run npm ci, or set DRS_CONSOLE=off");
     return undefined;
+  }
+}
+
+/** A running server has its own pages in memory. */
+async function removeOlder(folder: string): Promise<void> {
+  for (const name of await readdir(BUILDS)) {
+    if (!name.startsWith(basename(folder))) await rm(join(BUILDS, name), { recursive: true, force: true });
   }
 }
 

@@ -171,10 +171,18 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     await page.getByLabel("Labels").setInputFiles(file);
     await page.getByLabel("Also values that were computed later").check();
     await page.getByLabel("Format").selectOption("csv");
-    await page.getByLabel("Who gets the file").fill(HOSTILE);
+    await page.getByLabel("Who gets the file").fill("a recipient by mistake");
     await page.getByLabel("They delete it by").fill(new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10));
     await page.getByLabel("Reason").fill("training of model 7");
-    await page.getByRole("button", { name: "Count rows and states" }).click();
+    const count = page.getByRole("button", { name: "Count rows and states" });
+    const { promise: isChanged, resolve: change } = Promise.withResolvers<void>();
+    await page.route("**/exports/features/plan", async (route) => (await isChanged, route.continue()));
+    await count.click();
+    await page.getByText("Working…").waitFor();
+    await page.getByLabel("Who gets the file").fill(HOSTILE);
+    change();
+    // What was counted is no longer what the form says.
+    await count.click();
     const counted = page.getByRole("region", { name: "Rows by state" });
     await counted.waitFor();
     expect(await counted.innerText()).toMatch(/no-row\s+observed\s+new_found@1\s+under 10\s+10/);

@@ -1,6 +1,6 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { Link, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { call, queryClient, useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Download } from "../privacy/download.tsx";
@@ -121,18 +121,24 @@ function ExportForm({ layers }: { readonly layers: Layers }) {
   const purposes = [...new Set(layers.map((layer) => layer.purpose))];
   const [purpose, setPurpose] = useState(given !== undefined && purposes.includes(given) ? given : (purposes[0] ?? ""));
   const [planned, setPlanned] = useState<Planned>();
-  const planning = useChange(async (form: FormData, onProgress) => {
+  const changes = useRef(0);
+  const planning = useChange(async ({ form, of }: { readonly form: FormData; readonly of: number }, onProgress) => {
     const order = await orderOf(form);
     const plan = await call("planExport", contentOf(order), { timeoutMs: TIMEOUT_MS, onProgress });
-    setPlanned({ order, plan });
+    // guard(true): a person asks for the export that the form shows, also if it was changed meanwhile
+    if (of === changes.current) setPlanned({ order, plan });
   });
   const submit = (submitted: FormEvent<HTMLFormElement>): void => {
     submitted.preventDefault();
-    void planning.run(new FormData(submitted.currentTarget));
+    void planning.run({ form: new FormData(submitted.currentTarget), of: changes.current });
+  };
+  const change = (): void => {
+    changes.current++;
+    setPlanned(undefined);
   };
   return (
     <>
-      <form className="form order" onSubmit={submit} onChange={() => setPlanned(undefined)}>
+      <form className="form order" onSubmit={submit} onChange={change}>
         <Labels />
         <label>
           Purpose

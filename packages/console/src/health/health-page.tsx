@@ -53,6 +53,8 @@ const ORDER = Object.keys(LEVELS);
 
 function Findings({ findings, at }: { readonly findings: readonly Finding[]; readonly at: number }) {
   const sorted = findings.toSorted((a, b) => ORDER.indexOf(levelOf(a)) - ORDER.indexOf(levelOf(b)));
+  const told = sorted.filter((finding) => levelOf(finding) !== "ok");
+  const inOrder = sorted.filter((finding) => levelOf(finding) === "ok");
   const failed = findings.filter(({ ok }) => !ok).length;
   return (
     <section aria-labelledby="findings">
@@ -62,37 +64,49 @@ function Findings({ findings, at }: { readonly findings: readonly Finding[]; rea
           examined at <Time at={new Date(at).toISOString()} isShort /> UTC
         </span>
       </div>
-      <table className="table findings">
-        <thead className="visually-hidden">
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">What</th>
-            <th scope="col">Finding, and what to run</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((finding, index) => {
-            const { mark, word, className } = LEVELS[levelOf(finding)];
-            return (
-              <tr key={index}>
-                <td>
-                  <span className={`outcome ${className}`}>
-                    <span className="outcome-mark" aria-hidden="true">
-                      {mark}
-                    </span>
-                    {word}
-                  </span>
-                </td>
-                <th scope="row">{finding.what}</th>
-                <td className="foreign">{finding.detail}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      {told.length > 0 && <FindingTable findings={told} />}
+      {inOrder.length > 0 && (
+        <details className="in-order">
+          <summary>
+            {inOrder.length} {inOrder.length === 1 ? "check is" : "checks are"} in order
+          </summary>
+          <FindingTable findings={inOrder} />
+        </details>
+      )}
     </section>
   );
 }
+
+const FindingTable = ({ findings }: { readonly findings: readonly Finding[] }) => (
+  <table className="table checks">
+    <thead className="visually-hidden">
+      <tr>
+        <th scope="col">State</th>
+        <th scope="col">What</th>
+        <th scope="col">Finding, and what to run</th>
+      </tr>
+    </thead>
+    <tbody>
+      {findings.map((finding, index) => {
+        const { mark, word, className } = LEVELS[levelOf(finding)];
+        return (
+          <tr key={index}>
+            <td>
+              <span className={`outcome ${className}`}>
+                <span className="outcome-mark" aria-hidden="true">
+                  {mark}
+                </span>
+                {word}
+              </span>
+            </td>
+            <th scope="row">{finding.what}</th>
+            <td className="foreign">{finding.detail}</td>
+          </tr>
+        );
+      })}
+    </tbody>
+  </table>
+);
 
 function Capacity({ capacity: { disk, partitions, locks } }: { readonly capacity: Answer<"readCapacity"> }) {
   return (

@@ -93,11 +93,20 @@ function Latest({ search, canFilter }: LatestProps) {
       )}
       {!list.error && rows.length === 0 && <None isFiltered={Object.keys(search).length > 0} />}
       {rows.length > 0 && (
-        <ul className="rejections latest">
-          {rows.map((row) => (
-            <Row key={row.rejection_id} row={row} search={search} canFilter={canFilter} />
-          ))}
-        </ul>
+        <>
+          <p className="rejections-head latest" aria-hidden="true">
+            <span>Received</span>
+            <span>Problem</span>
+            <span>Place</span>
+            <span />
+            <span>Account</span>
+          </p>
+          <ul className="rejections latest">
+            {rows.map((row) => (
+              <Row key={row.rejection_id} row={row} search={search} canFilter={canFilter} />
+            ))}
+          </ul>
+        </>
       )}
       {rows.length > 0 && (
         <footer className="list-foot">

@@ -51,6 +51,12 @@ function Rejections({ rejections }: { readonly rejections: readonly Rejection[] 
       <p className="quiet numbers">
         {total.toLocaleString()} counted. A request that broke several rules counts once in the row of each.
       </p>
+      <p className="rejections-head" aria-hidden="true">
+        <span>Requests</span>
+        <span>Problem</span>
+        <span>Place</span>
+        <span />
+      </p>
       <ul className="rejections">
         {rejections.map((one) => (
           <li key={keyOf(one)}>

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", ()
 
   test("sees on the overview what waits for the own roles, and nothing of others", async () => {
     const page = await scene.signIn("pia", ["privacy"]);
-    await page.getByText("Overdue requests of people").waitFor();
+    await page.getByText("Overdue requests").waitFor();
     await page.getByText("Nothing runs, and nothing waits.").waitFor();
     const shown = await page.locator("main").innerText();
     expect(shown).not.toContain("Rejected in 24 hours");

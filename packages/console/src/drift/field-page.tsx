@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
+import { Actor } from "../ui/actor.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Marked } from "../ui/marked.tsx";
@@ -202,7 +203,7 @@ function Decisions({ field: { decisions } }: Pick<FactsProps, "field">) {
               <strong>{KINDS[kind]}</strong>
               {kind === "accepted" && ` as ${type}`}
               {kind === "classified" && ` as of ${sensitivity} sensitivity`}
-              {ignored_until !== null && ` until ${ignored_until}`} by <Foreign text={decided_by} />,{" "}
+              {ignored_until !== null && ` until ${ignored_until}`} by <Actor text={decided_by} />,{" "}
               <span className="quiet">
                 <Time at={decided_at} isShort /> UTC
               </span>

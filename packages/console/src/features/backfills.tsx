@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { call, keyOf, queryClient, useRead } from "../app/api.ts";
 import { useScope } from "../app/session.tsx";
+import { Actor } from "../ui/actor.tsx";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { span, Time } from "../ui/time.tsx";
@@ -84,7 +85,7 @@ const Row = ({ run, canManage }: { readonly run: Backfill; readonly canManage: b
       <Balance balance={run.balance} />
     </td>
     <td>
-      <Foreign text={run.started_by} />
+      <Actor text={run.started_by} />
       <br />
       <span className="quiet">
         <Foreign text={run.reason} />

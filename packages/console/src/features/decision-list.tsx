@@ -1,5 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
+import { Actor } from "../ui/actor.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Time } from "../ui/time.tsx";
 import { meaningOf } from "./shares.tsx";
@@ -32,7 +33,7 @@ function OneDecision({ decision }: { readonly decision: Decision }) {
     <article>
       <p>
         <strong>{KINDS[kind] ?? kind}</strong>
-        {purpose !== null && <> for {purpose}</>} by <Foreign text={decided_by} />,{" "}
+        {purpose !== null && <> for {purpose}</>} by <Actor text={decided_by} />,{" "}
         <span className="quiet">
           <Time at={decided_at} isShort /> UTC
         </span>

@@ -1,6 +1,6 @@
 import type { Answer, Event } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import type { ReactElement, ReactNode } from "react";
 import { useRead } from "../app/api.ts";
 import { useScope, useSession } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
@@ -35,8 +35,9 @@ export function OverviewPage() {
 }
 
 interface TileProps {
-  readonly name: string;
-  readonly value: ReactNode;
+  /** Its name, as the link to what it counts. */
+  readonly name: ReactElement;
+  readonly value: number | string;
   readonly more?: ReactNode;
   readonly isUrgent?: boolean;
   readonly error: unknown;
@@ -45,7 +46,11 @@ interface TileProps {
 const Tile = ({ name, value, more, isUrgent = false, error }: TileProps) => (
   <section className={isUrgent ? "tile urgent" : "tile"}>
     <h2>{name}</h2>
-    {error ? <p className="quiet">could not be read</p> : <p className="tile-value numbers">{value}</p>}
+    {error ? (
+      <p className="quiet">could not be read</p>
+    ) : (
+      <p className={value === 0 ? "tile-value numbers quiet" : "tile-value numbers"}>{value}</p>
+    )}
     {more && <p className="quiet small">{more}</p>}
   </section>
 );
@@ -66,7 +71,7 @@ function Approvals() {
   );
   return (
     <Tile
-      name="Approvals that you can give"
+      name={<Link to="/approvals">Approvals to give</Link>}
       value={given?.length ?? LOADING}
       isUrgent={(given?.length ?? 0) > 0}
       error={error}
@@ -81,7 +86,7 @@ function Requests() {
   const overdue = data?.requests.filter((request) => request.overdue).length;
   return (
     <Tile
-      name="Overdue requests of people"
+      name={<Link to="/requests">Overdue requests</Link>}
       value={overdue ?? LOADING}
       isUrgent={(overdue ?? 0) > 0}
       more={data && `${data.requests.length} listed`}
@@ -99,7 +104,11 @@ function Cases() {
   const ending = own?.filter(({ expires_at }) => Date.parse(expires_at) < Date.now() + SOON_MS) ?? [];
   return (
     <Tile
-      name="Your open cases"
+      name={
+        <Link to="/access/cases" search={{ open: true }}>
+          Your open cases
+        </Link>
+      }
       value={own?.length ?? LOADING}
       more={
         ending.length > 0
@@ -117,7 +126,7 @@ function Reviews() {
   if (scope === undefined) return null;
   return (
     <Tile
-      name="Open reviews of the audit log"
+      name={<Link to="/audit/reviews">Open audit reviews</Link>}
       value={data?.reviews.length ?? LOADING}
       isUrgent={(data?.reviews.length ?? 0) > 0}
       error={error}
@@ -135,16 +144,12 @@ function Rejected() {
   const [first] = data?.rejections ?? [];
   return (
     <Tile
-      name="Rejected in 24 hours"
-      value={
-        data ? (
-          <Link to="/rejections" search={{ days: 1 }}>
-            {sumOf(data).toLocaleString()}
-          </Link>
-        ) : (
-          LOADING
-        )
+      name={
+        <Link to="/rejections" search={{ days: 1 }}>
+          Rejected in 24 hours
+        </Link>
       }
+      value={data ? sumOf(data).toLocaleString("en") : LOADING}
       more={first && `most often ${first.problem}`}
       error={error}
     />
@@ -158,10 +163,8 @@ function Findings() {
   const failed = data?.findings.filter(({ ok }) => !ok);
   return (
     <Tile
-      name="Health"
-      value={
-        data ? <Link to="/health">{failed?.length === 0 ? "in order" : `${failed?.length} to do now`}</Link> : LOADING
-      }
+      name={<Link to="/health">Health</Link>}
+      value={failed ? (failed.length === 0 ? "in order" : `${failed.length} to do now`) : LOADING}
       isUrgent={(failed?.length ?? 0) > 0}
       more={failed?.[0]?.what}
       error={error}
@@ -206,6 +209,9 @@ const Tail = ({ events }: { readonly events: readonly Event[] }) => (
           <th scope="col">Account</th>
           <th scope="col">Action</th>
           <th scope="col">Platform</th>
+          <th scope="col">SDK</th>
+          <th scope="col">App</th>
+          <th scope="col">Purpose</th>
         </tr>
       </thead>
       <tbody>
@@ -223,6 +229,13 @@ const Tail = ({ events }: { readonly events: readonly Event[] }) => (
               <Foreign text={event.action_type} />
             </td>
             <td>{event.platform}</td>
+            <td>
+              <Foreign text={event.sdk_version} />
+            </td>
+            <td>
+              <Foreign text={event.app_version} />
+            </td>
+            <td>{event.purpose}</td>
           </tr>
         ))}
       </tbody>

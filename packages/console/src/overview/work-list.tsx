@@ -2,8 +2,8 @@ import type { Answer } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
 import { useScope } from "../app/session.tsx";
+import { Actor } from "../ui/actor.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { Foreign } from "../ui/foreign.tsx";
 import { span } from "../ui/time.tsx";
 
 type Work = Answer<"listWork">["work"][number];
@@ -21,14 +21,24 @@ const KINDS: Readonly<Record<Work["kind"], string>> = {
   verification: "Verification of the audit log",
 };
 
-/** Where a person acts on what waits. */
-const PAGES: Readonly<Partial<Record<Work["kind"], string>>> = {
+/** Where a person sees the work, and acts. */
+const PAGES: Readonly<
+  Partial<Record<Work["kind"], "/approvals" | "/audit" | "/erasures" | "/features" | "/holds" | "/purposes">>
+> = {
   approval: "/approvals",
-  erasure: "/erasures",
-  hold: "/holds",
   backfill: "/features",
+  erasure: "/erasures",
+  export: "/features",
+  extraction: "/features",
+  hold: "/holds",
+  retention: "/purposes",
   verification: "/audit",
 };
+
+function Kind({ kind }: Pick<Work, "kind">) {
+  const page = PAGES[kind];
+  return page ? <Link to={page}>{KINDS[kind]}</Link> : KINDS[kind];
+}
 
 /** What runs or waits; nothing for a person whose roles do not see it. */
 export function WorkList() {
@@ -49,13 +59,13 @@ export function WorkList() {
       {data?.work.length === 0 && <p className="quiet">Nothing runs, and nothing waits.</p>}
       {data && data.work.length > 0 && (
         <div className="table-scroll" tabIndex={0} role="region" aria-label="Pieces of work">
-          <table className="table">
+          <table className="table table-wide work-table">
             <thead>
               <tr>
                 <th scope="col">What</th>
                 <th scope="col">State</th>
                 <th scope="col">Progress</th>
-                <th scope="col">Since</th>
+                <th scope="col">Age</th>
                 <th scope="col">Started by</th>
                 <th scope="col">Waits for</th>
               </tr>
@@ -63,14 +73,14 @@ export function WorkList() {
             <tbody>
               {data.work.map((work, index) => (
                 <tr key={index}>
-                  <th scope="row">{KINDS[work.kind]}</th>
+                  <th scope="row">
+                    <Kind kind={work.kind} />
+                  </th>
                   <td>{work.state === "running" ? "runs" : "waits"}</td>
                   <td className="numbers">{progressOf(work)}</td>
                   <td className="numbers">{work.age_seconds === null ? "" : span(work.age_seconds * 1_000)}</td>
-                  <td>{work.started_by === null ? "" : <Foreign text={work.started_by} />}</td>
-                  <td className="quiet">
-                    {work.waits_for} <ToPage kind={work.kind} />
-                  </td>
+                  <td>{work.started_by === null ? "" : <Actor text={work.started_by} />}</td>
+                  <td className="quiet">{work.waits_for}</td>
                 </tr>
               ))}
             </tbody>
@@ -82,11 +92,6 @@ export function WorkList() {
       )}
     </section>
   );
-}
-
-function ToPage({ kind }: { readonly kind: Work["kind"] }) {
-  const to = PAGES[kind];
-  return to === undefined ? null : <Link to={to}>Open</Link>;
 }
 
 function progressOf({ done, of, unit }: Work): string {

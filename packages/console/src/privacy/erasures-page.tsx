@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
+import { Actor } from "../ui/actor.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -135,7 +136,7 @@ function Table({ erasures }: { readonly erasures: readonly Erasure[] }) {
                   {erasure.still_held === 0 ? "nothing" : countOf(erasure.still_held, "event")}
                 </td>
                 <td>
-                  <Foreign text={erasure.actor} />
+                  <Actor text={erasure.actor} />
                 </td>
                 <td>
                   <Foreign text={erasure.reason} />

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { CopyButton } from "../ui/copy-button.tsx";
+import { PageHead } from "../ui/page-head.tsx";
 
 const TABS = [
   ["/access", "People"],
@@ -11,13 +11,7 @@ const TABS = [
 /** The head of the screens about who has access. */
 export const AccessTabs = ({ what }: { readonly what: string }) => (
   <>
-    <header className="page-head">
-      <div>
-        <h1>Access</h1>
-        <p className="quiet">{what}</p>
-      </div>
-      <CopyButton text={location.href} label="Copy link" />
-    </header>
+    <PageHead title="Access" what={what} />
     <nav className="tabs" aria-label="Access">
       {TABS.map(([to, name]) => (
         <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>

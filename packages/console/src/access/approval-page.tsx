@@ -1,7 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope, useSession } from "../app/session.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -23,7 +22,6 @@ export function ApprovalPage() {
           </p>
           <h1>{data ? <Foreign text={titleOf(data)} /> : "Approval"}</h1>
         </div>
-        <CopyButton text={location.href} label="Copy link" />
       </header>
       {scope === undefined && <Forbidden permission="approvals.read" what="An approval" />}
       {error && <Failure error={error} what="The approval can't be shown" again={() => void refetch()} />}

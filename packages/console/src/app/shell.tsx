@@ -7,6 +7,7 @@ import { KeysDialog } from "./keys-dialog.tsx";
 import { SessionProvider, useSession } from "./session.tsx";
 import { useKeys } from "./use-keys.ts";
 import { keyInText } from "../keys/key-search.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 
@@ -97,7 +98,16 @@ function Rail() {
         <span className="brand-mark" aria-hidden="true" />
         Device Risk Signals
       </Link>
-      <div className="rail-links">
+      <button type="button" className="button menu-button" popoverTarget="screens">
+        Menu
+      </button>
+      {/* A wide window shows it always, a narrow one at a press. */}
+      <div
+        className="rail-links"
+        id="screens"
+        popover="auto"
+        onClick={({ currentTarget }) => currentTarget.matches(":popover-open") && currentTarget.hidePopover()}
+      >
         {SCREENS.map(({ group, links }) => (
           <ul key={group} aria-label={group}>
             {links.map(({ to, name, needs }) => {
@@ -196,9 +206,12 @@ function SearchLine() {
         />
         <kbd aria-hidden="true">/</kbd>
       </form>
-      <button type="button" className="button quiet-button" onClick={() => setHelpOpen(true)}>
-        Keyboard
-      </button>
+      <div className="page-controls">
+        <CopyButton text={() => location.href} label="Copy link" isQuiet />
+        <button type="button" className="button quiet-button" onClick={() => setHelpOpen(true)}>
+          Keyboard
+        </button>
+      </div>
       {isHelpOpen && <KeysDialog close={() => setHelpOpen(false)} />}
     </header>
   );

@@ -4,7 +4,6 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { call, useRead } from "../app/api.ts";
 import { Forbidden, useScope, useSession } from "../app/session.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -52,8 +51,12 @@ function Compared({ left, right }: { readonly left: Event; readonly right: Event
             </Link>
           </p>
           <h1>What differs between two events</h1>
+          <p className="quiet">
+            <Foreign text={left.action_type} /> of <Time at={left.received_at} isShort /> and{" "}
+            <Foreign text={right.action_type} /> of <Time at={right.received_at} isShort /> UTC, account{" "}
+            <Foreign text={right.account} />
+          </p>
         </div>
-        <CopyButton text={location.href} label="Copy link" />
       </header>
       {left.account !== right.account && <p className="note">The two events are of different accounts.</p>}
       {under ? (

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { call, useRead } from "../app/api.ts";
 import { Forbidden, useScope, useSession } from "../app/session.tsx";
 import { useKeys } from "../app/use-keys.ts";
-import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -54,7 +53,6 @@ export function EventPage() {
             <Foreign text={event.action_type} /> on {event.platform}
           </h1>
         </div>
-        <CopyButton text={location.href} label="Copy link" />
       </header>
       <p className="note">These are observations. What blocked a customer was decided in your own system.</p>
       <EventHead event={event} />

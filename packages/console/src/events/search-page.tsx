@@ -4,7 +4,6 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { call } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { FilterBar } from "../ui/filter-bar.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
@@ -36,7 +35,6 @@ export function SearchPage() {
     <>
       <header className="page-head">
         <h1>Events</h1>
-        <CopyButton text={location.href} label="Copy link" />
       </header>
       <Filters search={search} />
       <When search={search} />

@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { CopyButton } from "./copy-button.tsx";
 import { visible } from "./foreign.tsx";
 
 interface PageHeadProps {
@@ -9,16 +8,13 @@ interface PageHeadProps {
   readonly children?: ReactNode;
 }
 
-/** The title of a page, what it shows, its controls, and the link of what is shown. */
+/** The title of a page, what it shows, and its controls. */
 export const PageHead = ({ title, what, children }: PageHeadProps) => (
   <header className="page-head">
     <div>
       <h1>{visible(title)}</h1>
       <p className="quiet">{visible(what)}</p>
     </div>
-    <div className="page-controls">
-      {children}
-      <CopyButton text={location.href} label="Copy link" />
-    </div>
+    {children && <div className="page-controls">{children}</div>}
   </header>
 );

@@ -11,7 +11,7 @@ import { AuditTabs } from "./audit-tabs.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { Erasures } from "./erasures.tsx";
 import { type EntriesSearch, type Entry, FILTERS } from "./entries-search.ts";
-import { KNOWN_OPERATIONS, personOf, wayOf, wordsOfOperation } from "./operation-words.ts";
+import { KNOWN_OPERATIONS, personOf, wayOf, wordsOfEntry, wordsOfOperation } from "./operation-words.ts";
 import { ProofButton } from "./proof-button.tsx";
 
 const PAGE = 50;
@@ -25,10 +25,23 @@ export function EntriesPage() {
       <AuditTabs what="Who did what, when, why and under which case." />
       {scope === "own" && <p className="note">You see your own entries. The role auditor sees all.</p>}
       <Filters search={search} />
+      {search.person !== undefined && <OfServer />}
       <Entries search={search} />
     </>
   );
 }
+
+/** An erasure outlasts the call of the person who ordered it, and the server finishes it. */
+const OfServer = () => (
+  <p className="note">
+    The server finishes what a person orders, such as an erasure, and writes the last entry itself. Filter by the
+    account, or see{" "}
+    <Link to="/audit/entries" search={{ operation: "erase.run" }}>
+      all entries of erasures
+    </Link>
+    .
+  </p>
+);
 
 function Filters({ search }: { readonly search: EntriesSearch }) {
   const navigate = useNavigate({ from: "/audit/entries" });
@@ -158,7 +171,7 @@ function EntryRow({ entry, search, isOpen, canProve }: RowProps) {
       </td>
       <td>
         <Link to="/audit/entries" search={{ ...filter, operation }} className="cell-filter" title={visible(operation)}>
-          {wordsOfOperation(operation) ?? <Foreign text={operation} isCode />}
+          {wordsOfEntry(entry) ?? <Foreign text={operation} isCode />}
         </Link>
         {occurrences > 1 && <span className="quiet numbers"> × {occurrences.toLocaleString("en")}</span>}
         {outcome !== "done" && (

@@ -1,3 +1,5 @@
+import type { Entry } from "./entries-search.ts";
+
 /** What people did, in words, by the operation of an audit entry. The list of entries shows both. */
 // A map, because an entry that a login of the database inserted can have any name, such as `constructor`.
 const WORDS: ReadonlyMap<string, string> = new Map(
@@ -11,6 +13,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     "admin-token.revoke": "revoked an admin token",
     "approval.approve": "approved a request",
     "approval.deny": "denied a request",
+    "approval.exempt": "deleted events that need no approval",
     "approval.list": "listed approvals",
     "approval.request": "asked for an approval",
     "approval.show": "read an approval",
@@ -20,6 +23,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     "audit.epoch": "continued the audit log after a restore",
     "audit.export": "exported the audit log",
     "audit.key": "took the key of the audit log",
+    "audit.keys": "activated the keys of the audit log",
     "audit.list": "read the audit log",
     "audit.proof": "took the proof of an entry",
     "audit.prune": "deleted old audit entries",
@@ -33,6 +37,8 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     "backfill.start": "started a backfill of feature values",
     "backup.list": "listed backups",
     "backup.record": "recorded a backup",
+    "call.end": "a call ended without its result",
+    "call.forward": "passed a call to a worker",
     "capacity.read": "read the capacity",
     "case.close": "closed a case",
     "case.list": "listed cases",
@@ -125,7 +131,40 @@ const WORDS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/** What people only looked at: a dry run changes nothing, and its entry has the operation that it planned. */
+const DRY_RUN_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "erase.accept-loss": "looked at which entry of the erasure journal is lost",
+    "erase.run": "looked at what an erasure would delete",
+    "feature.adopt": "looked at what an adoption would change",
+    "feature.equivalent": "checked programs without recording that they give the same values",
+    "feature.propose": "looked at what a proposal would add",
+    "feature.retire": "looked at what would need a retired feature",
+    "hold.add": "looked at what a hold would cover",
+    "hold.lift": "looked at what ending a hold would release",
+    "hold.review": "checked a review of a hold without recording it",
+    "key.accept-loss": "looked at which secrets are lost",
+    "key.destroy": "looked at what needs a key version",
+    "key.rotate": "looked at what a rotation would wrap again",
+    "policy.apply": "looked at what a policy would change",
+    "request.add": "checked a data request without recording it",
+    "request.close": "checked the end of a data request without closing it",
+    "request.extend": "checked an extension of a data request without recording it",
+    "restriction.add": "looked at what a restriction would hide",
+    "restriction.lift": "looked at what ending a restriction would show",
+  }),
+);
+
 export const wordsOfOperation = (operation: string): string | undefined => WORDS.get(operation);
+
+export const wordsOfDryRun = (operation: string): string | undefined => DRY_RUN_WORDS.get(operation);
+
+const isDryRun = (detail: unknown): boolean =>
+  typeof detail === "object" && detail !== null && "dry_run" in detail && detail.dry_run === true;
+
+/** What the writer of an entry did; of a dry run, what they looked at. */
+export const wordsOfEntry = ({ operation, detail }: Pick<Entry, "operation" | "detail">): string | undefined =>
+  isDryRun(detail) ? wordsOfDryRun(operation) : wordsOfOperation(operation);
 
 /** Suggestions for the filter; the log also has others. */
 export const KNOWN_OPERATIONS = [...WORDS.keys()];

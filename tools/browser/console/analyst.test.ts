@@ -60,7 +60,9 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
       expect(await strip.locator(`.outcome-${state} .outcome-mark`).count(), state).toBeGreaterThan(0);
     }
     expect(await page.getByRole("row", { name: /isDebuggerAttached/ }).innerText()).toContain("false");
-    expect(await page.locator(".section-head").first().innerText()).toMatch(/under case FR-4711, which ends in 8 hours/);
+    expect(await page.locator(".section-head").first().innerText()).toMatch(
+      /under case FR-4711, which ends in 8 hours/,
+    );
     const earlier = page.getByRole("navigation", { name: /Compare/ }).getByRole("link");
     await hand.press(earlier.first());
     await expectCompared(page);

@@ -25,7 +25,7 @@ describe("the words of operations", () => {
     expect(unnamed).toEqual([]);
   });
 
-  it("are others for the dry run of each route that has one, so that nobody is said to have done it", () => {
+  it("are others for the dry run of each route that has one, so that no person is said to have done it", () => {
     const withDryRun = Object.values<Route>(ROUTES).filter(({ body }) => "dry_run" in (body?.properties ?? {}));
     expect(withDryRun.length).toBeGreaterThan(0);
     const unnamed = withDryRun.map(({ operation }) => operation).filter((one) => wordsOfDryRun(one) === undefined);

@@ -43,13 +43,19 @@ it.each([
   ["an answer that left older events out reaches back to what it has", answered([22, 21, 20], { more: true }), false],
   ["an answer that left older events out begins later", answered([22, 21], { more: true }), true],
   ["it asked from before what it has", answered([22], { since: 15 }), false],
-  ["it asked from later, because it was hidden for long", answered([], { since: 21 }), true],
+  ["no event came for longer than it asks back", answered([], { since: 21 }), false],
+  ["it asked from after its last answer, because it was hidden", answered([], { since: Date.UTC(9999) }), true],
 ])("says that events are missing only if they are: %s", (_, answer, isMissing) => {
   const first = changed(EMPTY, answered([20, 19], { more: true }));
   expect(first.hasGap).toBe(false);
   expect(changed(first, answer).hasGap).toBe(isMissing);
   // What it has may also wait while the page is paused.
   expect(changed(changed(changed(EMPTY, { kind: "paused" }), answered([20])), answer).hasGap).toBe(isMissing);
+});
+
+it("says of no events that they are missing if the clock of the page is behind", () => {
+  const first = changed(EMPTY, answered([Date.UTC(9999)]));
+  expect(changed(first, answered([], { since: Date.UTC(9999) - 5_000 })).hasGap).toBe(false);
 });
 
 it("keeps what it shows after a failure, and forgets the failure after an answer", () => {

@@ -50,11 +50,14 @@ const newestFirst = (a: Event, b: Event): number =>
 /** The newest event that the page has, shown or not. */
 export const newestOf = ({ waiting, events }: Tail): Event | undefined => waiting[0] ?? events[0];
 
-/** Whether an answer begins later than what the page has ends. */
+/** Whether an answer begins later than what the page has ends: its newest event, or its last answer. */
 function leavesGap(tail: Tail, { events, since, more }: Answered): boolean {
-  const newest = newestOf(tail);
-  const from = more ? (events.at(-1)?.received_at ?? since) : since;
-  return newest !== undefined && from > newest.received_at;
+  const newest = newestOf(tail)?.received_at;
+  const oldest = more ? events.at(-1)?.received_at : undefined;
+  if (newest === undefined || tail.at === undefined) return false;
+  if (oldest !== undefined) return oldest > newest;
+  // The clock of the page may be behind that of the server, which `newest` has.
+  return since > newest && Date.parse(since) > tail.at;
 }
 
 export function changed(tail: Tail, change: Change): Tail {

@@ -13,7 +13,10 @@ import { readReviews } from "./review-table.ts";
 /** Operations whose entries name the account that the caller gave, even if this account does not exist. */
 const NAMED_BY_CALLER = [
   "event.list",
+  "event.count",
+  "event.tail",
   "event.timeline",
+  "rejection.recent",
   "audit.list",
   "token.list",
   "action.list",

@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     await strip.waitFor();
     // Five states that stay apart, by letter and word.
     for (const state of ["observed", "skipped", "timeout", "error", "omitted"]) {
-      expect(await strip.locator(`.outcome-${state} .outcome-mark`).count(), state).toBeGreaterThan(0);
+      expect(await strip.locator(`.cell.outcome-${state}`).count(), state).toBeGreaterThan(0);
     }
     expect(await page.getByRole("row", { name: /isDebuggerAttached/ }).innerText()).toContain("false");
     expect(await page.locator(".section-head").first().innerText()).toMatch(
@@ -70,6 +70,8 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     await page.getByText("Copied").waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(page.url());
     expect(hand.count).toBeLessThanOrEqual(MAX_CLICKS);
+    await page.getByRole("button", { name: /^Only one reported it [1-9]/ }).click();
+    expect(await page.getByRole("row", { name: /^Fonts/ }).innerText()).toMatch(/observed\s+E\s+error:\s+unreadable/);
     expect(scene.takeMessages()).toEqual([]);
   });
 

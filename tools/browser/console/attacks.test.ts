@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)",
     // No character that a reader can't see, or that moves others, reaches the page in a value.
     for (const hidden of ["\u0007", "\u001B", "\u200B", "\u00AD"]) expect(shown).not.toContain(hidden);
     await page.goto(`${scene.url}/events/${hostile}/compare/${plain}`);
-    await page.getByRole("button", { name: /^Not comparable/ }).click();
+    await page.getByRole("button", { name: /^Only one reported it/ }).click();
     await page.getByRole("row").nth(2).waitFor();
     expect(await page.title()).toBe("Device Risk Signals");
     expect(await page.evaluate("({}).polluted")).toBeUndefined();

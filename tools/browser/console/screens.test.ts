@@ -94,7 +94,7 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
   },
   "a comparison": async () => {
     await go(`/events/${event}/compare/${other}`);
-    await page.getByRole("button", { name: /^Not comparable/ }).click();
+    await page.getByRole("button", { name: /^Only one reported it/ }).click();
     await page.getByRole("row").nth(2).waitFor();
   },
   "the overview": async () => {

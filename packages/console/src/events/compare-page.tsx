@@ -1,4 +1,4 @@
-import type { Answer, Event } from "@device-risk-signals/admin-api";
+import type { Event } from "@device-risk-signals/admin-api";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -7,7 +7,8 @@ import { Forbidden, useScope, useSession } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
-import { Time } from "../ui/time.tsx";
+import { CompareHead, SideHead } from "./compare-head.tsx";
+import { firstKind, type Kind, kindOf, KINDS, type Row } from "./comparison.ts";
 import { fieldNameOf, probeOf, titleOf } from "./field-path.ts";
 import { OpenCaseDialog } from "./open-case-dialog.tsx";
 import { Outcome } from "./outcome.tsx";
@@ -58,7 +59,7 @@ function Compared({ left, right }: { readonly left: Event; readonly right: Event
           </p>
         </div>
       </header>
-      {left.account !== right.account && <p className="note">The two events are of different accounts.</p>}
+      <CompareHead left={left} right={right} />
       {under ? (
         <Differences left={left} right={right} under={under} />
       ) : (
@@ -81,16 +82,6 @@ function Compared({ left, right }: { readonly left: Event; readonly right: Event
   );
 }
 
-type Comparison = Answer<"compareEvents">;
-type Row = NonNullable<Comparison["fields"]>[number];
-type Verdict = Row["verdict"];
-
-const VERDICTS: Readonly<Record<Verdict, string>> = {
-  different: "Different",
-  "not-comparable": "Not comparable",
-  equal: "Equal",
-};
-
 interface DifferencesProps {
   readonly left: Event;
   readonly right: Event;
@@ -98,7 +89,7 @@ interface DifferencesProps {
 }
 
 function Differences({ left, right, under }: DifferencesProps) {
-  const [shown, setShown] = useState<Verdict>("different");
+  const [chosen, choose] = useState<Kind>();
   const input = { event_id: left.event_id, other_event_id: right.event_id, all: true, case_id: under.case_id };
   const { data, error, refetch } = useQuery({
     queryKey: ["compareEvents", input],
@@ -110,17 +101,18 @@ function Differences({ left, right, under }: DifferencesProps) {
   const [observed = [], envelope = []] = [true, false].map((is) =>
     (data.fields ?? []).filter(({ path }) => path.startsWith("/probes/") === is),
   );
-  const byVerdict = Map.groupBy(observed, ({ verdict }) => verdict);
-  const rows = byVerdict.get(shown) ?? [];
+  const byKind = Map.groupBy(observed, kindOf);
+  const shown = chosen ?? firstKind(byKind);
+  const rows = byKind.get(shown) ?? [];
   return (
     <>
       <p className="note">
-        Under case <Foreign text={nameOf(under)} />. A field can be compared if both events observed a value.
+        Under case <Foreign text={nameOf(under)} />: <Foreign text={under.reason} />
       </p>
       <div className="segments" role="group" aria-label="Show">
-        {(Object.keys(VERDICTS) as readonly Verdict[]).map((verdict) => (
-          <button key={verdict} type="button" aria-pressed={shown === verdict} onClick={() => setShown(verdict)}>
-            {VERDICTS[verdict]} <span className="numbers">{byVerdict.get(verdict)?.length ?? 0}</span>
+        {(Object.keys(KINDS) as readonly Kind[]).map((kind) => (
+          <button key={kind} type="button" aria-pressed={shown === kind} onClick={() => choose(kind)}>
+            {KINDS[kind].name} <span className="numbers">{byKind.get(kind)?.length ?? 0}</span>
           </button>
         ))}
       </div>
@@ -130,9 +122,9 @@ function Differences({ left, right, under }: DifferencesProps) {
         </p>
       )}
       {rows.length === 0 ? (
-        <p className="empty">No field is {VERDICTS[shown].toLowerCase()}.</p>
+        <p className="empty">{KINDS[shown].none}</p>
       ) : (
-        <Rows rows={rows} left={left} right={right} label={VERDICTS[shown]} />
+        <Rows rows={rows} left={left} right={right} label={KINDS[shown].name} />
       )}
       <details>
         <summary>Members of the events themselves, which differ by their nature</summary>
@@ -193,15 +185,6 @@ function FieldName({ path }: { readonly path: string }) {
     </>
   );
 }
-
-const SideHead = ({ event, which }: { readonly event: Event; readonly which: string }) => (
-  <th scope="col">
-    {which}:{" "}
-    <Link to="/events/$eventId" params={{ eventId: event.event_id }}>
-      <Time at={event.received_at} isShort />
-    </Link>
-  </th>
-);
 
 function Side({ side }: { readonly side: Row["left"] }) {
   switch (side.state) {

@@ -2,7 +2,7 @@ import type { Event } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
 import { useRead } from "../app/api.ts";
 import { Foreign } from "../ui/foreign.tsx";
-import { relative } from "../ui/time.tsx";
+import { relative, Time } from "../ui/time.tsx";
 
 const SHOWN = 3;
 
@@ -22,7 +22,8 @@ export function CompareWith({ event }: { readonly event: Event }) {
           className="button"
           preload={false}
         >
-          <Foreign text={action_type} /> on {platform}, {between(received_at, event.received_at)}
+          <Foreign text={action_type} /> on {platform}, <Time at={received_at} isShort /> (
+          {between(received_at, event.received_at)})
         </Link>
       ))}
     </nav>

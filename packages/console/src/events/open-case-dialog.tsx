@@ -4,6 +4,8 @@ import { type FormEvent, useState } from "react";
 import { call } from "../app/api.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
+import { Time } from "../ui/time.tsx";
 import { type Case, forgetCases } from "./use-case.tsx";
 
 interface OpenCaseProps {
@@ -44,8 +46,8 @@ export function OpenCaseDialog({ event, isForAccount, close, opened }: OpenCaseP
     <Dialog title="Why do you open this?" close={close}>
       <form className="form" onSubmit={(submitted) => void open(submitted)}>
         <p className="quiet">
-          Observations describe a person's device. The audit log keeps your name, this reason and each event that you
-          open, for 8 hours under this case.
+          Observations describe a person's device. The case lasts 8 hours; the audit log keeps your name, this reason
+          and each event that you open longer than that.
         </p>
         <label>
           Reason
@@ -68,11 +70,17 @@ export function OpenCaseDialog({ event, isForAccount, close, opened }: OpenCaseP
         <fieldset>
           <legend>Covers</legend>
           <label className="radio">
-            <input type="radio" name="covers" value="account" defaultChecked /> all events of this account, to compare
-            them
+            <input type="radio" name="covers" value="account" defaultChecked />{" "}
+            <span>
+              all events of account <Foreign text={event.account} />, to compare them
+            </span>
           </label>
           <label className="radio">
-            <input type="radio" name="covers" value="event" disabled={isForAccount} /> this event alone
+            <input type="radio" name="covers" value="event" disabled={isForAccount} />{" "}
+            <span>
+              this event alone: <Foreign text={event.action_type} /> on {event.platform},{" "}
+              <Time at={event.received_at} isShort /> UTC
+            </span>
           </label>
         </fieldset>
         {error !== undefined && <Failure error={error} what="The case was not opened" />}

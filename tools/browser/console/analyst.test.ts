@@ -87,6 +87,33 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     await colleague.getByRole("dialog").waitFor();
   });
 
+  test("signs in by a link in the tab where a colleague's link was opened, and sees what it is about", async () => {
+    const page = await (await scene.context()).newPage();
+    const path = `/events/${ids.later}/compare/${ids.earlier}`;
+    await page.goto(`${scene.url}${path}`);
+    await page.getByText("Open it in this tab: it leads to the page that you wanted.").waitFor();
+    await page.goto(await scene.link("nina", ["investigator"]));
+    await page.getByRole("region", { name: "The two events" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(path);
+    expect(await page.getByRole("row", { name: /^Account/ }).innerText()).toMatch(/4711\s+4711/);
+    await page.getByRole("button", { name: "Open and compare" }).click();
+    await page.getByRole("dialog").getByText("all events of account 4711").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    // The 401 with which it began.
+    scene.takeMessages();
+  });
+
+  test("what a tab remembers leads to no other origin", async () => {
+    const page = await (await scene.context()).newPage();
+    await page.goto(`${scene.url}/sign-in`);
+    await page.evaluate("sessionStorage.setItem('wanted-path', '//evil.example/x')");
+    await page.goto("about:blank");
+    await page.goto(await scene.link("nina", ["investigator"]));
+    await page.getByRole("navigation", { name: "Screens" }).waitFor();
+    expect(page.url()).toBe(`${scene.url}/`);
+    scene.takeMessages();
+  });
+
   test("reads the exact bytes as they were sent, to the digit", async () => {
     const page = await scene.signIn("ines-mouse", ["investigator"]);
     await page.goto(`${scene.url}/events/${ids.later}`);

@@ -29,13 +29,21 @@ const UNREACHABLE = "The server can't be reached.";
 let code = takeCode();
 
 export function SignInPage() {
-  const { return: to = "/" } = useSearch({ from: "/sign-in" });
+  const { return: given } = useSearch({ from: "/sign-in" });
+  const [to] = useState(() => wantedPath(given));
   const navigate = useNavigate();
   const [ways, setWays] = useState<Ways>();
   const [problem, setProblem] = useState<string>();
   const [isSigningIn, setSigningIn] = useState(code !== undefined);
   useEffect(() => {
-    readWays().then(setWays, () => setProblem(UNREACHABLE));
+    readWays().then(
+      (known) => {
+        setWays(known);
+        // The provider gets the path; a printed link names none.
+        if (waitsForLink(known)) sessionStorage.setItem(WANTED, to);
+      },
+      () => setProblem(UNREACHABLE),
+    );
     code ??= takeCode();
     const once = code;
     code = undefined;
@@ -44,7 +52,8 @@ export function SignInPage() {
       const refused = await redeem(once).catch(() => UNREACHABLE);
       if (refused === undefined) {
         queryClient.clear();
-        return navigate({ href: isOwnPath(to) ? to : "/", replace: true });
+        sessionStorage.removeItem(WANTED);
+        return navigate({ href: to, replace: true });
       }
       setProblem(refused);
       setSigningIn(false);
@@ -71,21 +80,32 @@ export function SignInPage() {
 const isOwnPath = (path: string): boolean =>
   path.startsWith("/") && new URL(path, location.origin).origin === location.origin;
 
+const WANTED = "wanted-path";
+
+/** Where the sign-in leads: this tab remembers it until a printed link signs the person in. */
+function wantedPath(given: string | undefined): string {
+  const path = given ?? sessionStorage.getItem(WANTED) ?? "/";
+  // guard: neither a link nor what the tab remembers leads to another origin
+  return isOwnPath(path) ? path : "/";
+}
+
+const waitsForLink = (ways: Ways): boolean => !ways.includes("identity-provider") && ways.includes("link");
+
 function HowToSignIn({ ways, to }: { readonly ways: Ways | undefined; readonly to: string }) {
   if (!ways) return null;
   if (ways.includes("identity-provider")) {
-    const query = new URLSearchParams({ return: isOwnPath(to) ? to : "/" }).toString();
+    const query = new URLSearchParams({ return: to }).toString();
     return (
       <a className="button primary" href={apiPath(`/sign-in?${query}`)}>
         Sign in
       </a>
     );
   }
-  if (ways.includes("link")) {
+  if (waitsForLink(ways)) {
     return (
       <p>
         Run <code>npx drs console link</code> on this computer, and open the link that it prints. It signs you in once,
-        within ten minutes.
+        within ten minutes.{to !== "/" && " Open it in this tab: it leads to the page that you wanted."}
       </p>
     );
   }

@@ -36,12 +36,18 @@ describe.skipIf(!hasChromium)("a search (skipped without /usr/bin/chromium)", ()
     const page = await scene.signIn("ines", ["investigator"]);
     await page.goto(searchOf("account=many"));
     await bars(page).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await bars(page).getByRole("option").first().getAttribute("aria-selected")).toBe("true");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("ArrowLeft");
+    expect(await bars(page).getByRole("option").last().getAttribute("aria-selected")).toBe("true");
     for (const key of ["ArrowLeft", "Home", "Shift+End", "Escape", "End"]) await page.keyboard.press(key);
     const last = bars(page).getByRole("option").last();
     expect(await last.getAttribute("aria-selected")).toBe("true");
     expect(await last.getAttribute("aria-label")).toMatch(/^\d{4}-\d\d-\d\d [\d:]{8} to [\d: -]+: \d+ events?$/);
     await page.keyboard.press("Enter");
     await expect.poll(() => range(page)).not.toContain(null);
+    await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('role')")).toBe("listbox");
     await page.goBack();
     await expect.poll(() => range(page)).toEqual([null, null]);
     const box = (await bars(page).boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };

@@ -1,6 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Link } from "@tanstack/react-router";
-import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, type RefObject, useCallback, useRef, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Time } from "../ui/time.tsx";
@@ -22,13 +22,15 @@ interface HistogramProps {
 /** When the events of a search were received. A part of the time can be chosen by pointer and by keyboard. */
 export function Histogram({ search, zoom }: HistogramProps) {
   const { data, error, refetch } = useRead("countEvents", { ...inputOf(search), buckets: BARS });
+  // Other bars take the place of the focused ones.
+  const hasKeys = useRef(false);
   if (error) return <Failure error={error} what="The events could not be counted" again={() => void refetch()} />;
   if (!data) return <div className="histogram-space" />;
   const { counts } = data;
   if (counts.every(({ events, more }) => events === 0 && !more)) return null;
   return (
     <section className="histogram" aria-label="When they were received">
-      <Bars key={counts[0]?.from} counts={counts} zoom={zoom} />
+      <Bars key={counts[0]?.from} counts={counts} zoom={zoom} hasKeys={hasKeys} />
       <details>
         <summary>The numbers as a table</summary>
         <Numbers counts={counts} search={search} />
@@ -49,7 +51,13 @@ const rangeOf = ({ anchor, end }: Brush): readonly [first: number, last: number]
 
 const optionOf = (index: number): string => `bar-${index}`;
 
-function Bars({ counts, zoom }: Pick<HistogramProps, "zoom"> & { readonly counts: Counts }) {
+interface BarsProps extends Pick<HistogramProps, "zoom"> {
+  readonly counts: Counts;
+  /** Whether a key chose these bars, so that they take the focus. */
+  readonly hasKeys: RefObject<boolean>;
+}
+
+function Bars({ counts, zoom, hasKeys }: BarsProps) {
   const [brush, setBrush] = useState<Brush>();
   const [isDragging, setDragging] = useState(false);
   const [pointed, setPointed] = useState<number>();
@@ -66,21 +74,33 @@ function Bars({ counts, zoom }: Pick<HistogramProps, "zoom"> & { readonly counts
     return Math.min(lastIndex, Math.max(0, Math.floor(((clientX - left) / width) * counts.length)));
   };
   const press = (event: KeyboardEvent): void => {
-    const { anchor, end } = brush ?? { anchor: lastIndex, end: lastIndex };
-    const to = { ArrowLeft: end - 1, ArrowRight: end + 1, Home: 0, End: lastIndex }[event.key];
+    // The first arrow enters the bars from its side.
+    const [left, right] = brush ? [brush.end - 1, brush.end + 1] : [lastIndex, 0];
+    const to = { ArrowLeft: left, ArrowRight: right, Home: 0, End: lastIndex }[event.key];
     if (to !== undefined) {
-      const next = Math.min(lastIndex, Math.max(0, brush ? to : end));
-      setBrush({ anchor: event.shiftKey ? anchor : next, end: next });
+      const next = Math.min(lastIndex, Math.max(0, to));
+      setBrush({ anchor: event.shiftKey && brush ? brush.anchor : next, end: next });
     } else if (event.key === "Escape") setBrush(undefined);
-    else if ((event.key === "Enter" || event.key === " ") && brush) zoomTo(brush);
-    else return;
+    else if ((event.key === "Enter" || event.key === " ") && brush) {
+      hasKeys.current = true;
+      zoomTo(brush);
+    } else return;
     event.preventDefault();
   };
+  const takeFocus = useCallback(
+    (bars: HTMLDivElement | null) => {
+      if (!bars || !hasKeys.current) return;
+      hasKeys.current = false;
+      bars.focus();
+    },
+    [hasKeys],
+  );
   const [first = -1, last = -1] = brush ? rangeOf(brush) : [];
   const chosen = brush ? sumOf(counts.slice(first, last + 1)) : counts[pointed ?? -1];
   return (
     <>
       <div
+        ref={takeFocus}
         className="histogram-bars"
         role="listbox"
         tabIndex={0}
@@ -198,7 +218,7 @@ function Words({ counts }: { readonly counts: Counts }) {
         " A broken bar has more: the count stops there."}
       {counts.some(({ events, more }) => more && events < highest) &&
         " The count took too long for the oldest bars: add an account, an action or a shorter time."}{" "}
-      Drag to zoom.
+      Drag to zoom, or use the arrow keys, Shift and Enter.
     </>
   );
 }

@@ -6,7 +6,16 @@ import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { SameEvents } from "./same-events.tsx";
-import { countOf, type Described, meaningOf, percentOf, type Results, type Share, valueHeadOf } from "./shares.tsx";
+import {
+  countOf,
+  type Described,
+  meaningOf,
+  percentOf,
+  rangeNameOf,
+  type Results,
+  type Share,
+  valueHeadOf,
+} from "./shares.tsx";
 import {
   byDifference,
   definitionDifferences,
@@ -148,10 +157,23 @@ function AsComputed({ left, right }: BothProps) {
         <>
           <p className="quiet numbers">
             <Foreign text={left.feature} />: {countOf(ofLeft.events)} events; <Foreign text={right.feature} />:{" "}
-            {countOf(ofRight.events)} events. Numbers are rounded down to tens.
+            {countOf(ofRight.events)} events. Numbers are rounded down to tens. A difference needs a hundred events of
+            each version, and ten of a row. Groups of numbers that only one version has are joined.
           </p>
           <Pairs head="State" pairs={statePairs(ofLeft, ofRight)} left={left} right={right} />
-          <Pairs head={valueHeadOf(right)} pairs={values} left={left} right={right} />
+          <Pairs
+            head={valueHeadOf(right)}
+            pairs={values}
+            nameOf={(name) =>
+              rangeNameOf(
+                name,
+                values.map((value) => value.name),
+                right.output,
+              )
+            }
+            left={left}
+            right={right}
+          />
         </>
       )}
     </section>
@@ -161,9 +183,10 @@ function AsComputed({ left, right }: BothProps) {
 interface PairsProps extends BothProps {
   readonly head: string;
   readonly pairs: readonly SharePair[];
+  readonly nameOf?: (name: string) => string;
 }
 
-const Pairs = ({ head, pairs, left, right }: PairsProps) => (
+const Pairs = ({ head, pairs, nameOf = (name) => name, left, right }: PairsProps) => (
   <div className="table-scroll" tabIndex={0} role="region" aria-label={`Table: ${head}`}>
     <table className="table pair-table">
       <thead>
@@ -182,7 +205,7 @@ const Pairs = ({ head, pairs, left, right }: PairsProps) => (
         {byDifference(pairs).map((pair) => (
           <tr key={pair.name}>
             <th scope="row" title={meaningOf(pair.name)}>
-              <Foreign text={pair.name} isCode />
+              <Foreign text={nameOf(pair.name)} isCode />
             </th>
             <Side share={pair.left} of={left.feature} />
             <Side share={pair.right} of={right.feature} />

@@ -7,6 +7,7 @@ import {
   inOrder,
   inWords,
   meaningOf,
+  rangeNameOf,
   type Share,
   ShareCell,
   Shares,
@@ -34,7 +35,17 @@ export function Distribution({ described }: { readonly described: Described }) {
           </h2>
           <div className="side-by-side">
             <Shares head="State" shares={inOrder(all.states)} />
-            <Shares head={valueHeadOf(described)} shares={all.values} />
+            <Shares
+              head={valueHeadOf(described)}
+              shares={all.values}
+              nameOf={(name) =>
+                rangeNameOf(
+                  name,
+                  all.values.map((value) => value.name),
+                  described.output,
+                )
+              }
+            />
           </div>
         </section>
       )}
@@ -61,7 +72,7 @@ interface GroupsProps {
 }
 
 /** The groups as rows, so that a reader compares them column by column. */
-function Groups({ title, described: { groups }, sharesOf }: GroupsProps) {
+function Groups({ title, described: { groups, output }, sharesOf }: GroupsProps) {
   const all = [...new Set(groups.flatMap((group) => sharesOf(group).map(({ name }) => name)))];
   const isStates = title === "States";
   const names = isStates ? inOrder(all.map((name) => ({ name }))).map(({ name }) => name) : all;
@@ -79,7 +90,7 @@ function Groups({ title, described: { groups }, sharesOf }: GroupsProps) {
               {names.map((name) => (
                 <th key={name} scope="col" title={meaningOf(name)}>
                   {isStates && <span className={`state-key ${classOf(name)}`} aria-hidden="true" />}
-                  <Foreign text={name} />
+                  <Foreign text={isStates ? name : rangeNameOf(name, names, output)} />
                 </th>
               ))}
             </tr>

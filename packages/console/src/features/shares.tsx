@@ -41,9 +41,20 @@ export const percentOf = (share: number | null): string =>
   share === null ? "too few" : `${Math.round(share * 1_000) / 10} %`;
 
 /** How the groups of observed values are named. */
-export function valueHeadOf({ output, unit }: Pick<Described, "output" | "unit">): string {
-  const bound = output === "count" || output === "number" ? ", at least" : "";
-  return `Observed value${bound}${unit === null || unit === "none" ? "" : ` (${unit})`}`;
+export const valueHeadOf = ({ unit }: Pick<Described, "unit">): string =>
+  `Observed value${unit === null || unit === "none" ? "" : ` (${unit})`}`;
+
+/** A group of numbers is named by its lower bound: it ends where the next group begins. */
+export function rangeNameOf(name: string, names: readonly string[], output: Described["output"]): string {
+  // A group that is no number, such as "below 10", says itself what it has.
+  if ((output !== "count" && output !== "number") || !Number.isFinite(Number(name))) return name;
+  const next = names
+    .map(Number)
+    .filter((bound) => bound > Number(name))
+    .toSorted((one, other) => one - other)[0];
+  if (next === undefined) return `${name} or more`;
+  if (output === "number") return `${name} to below ${next}`;
+  return next - Number(name) <= 1 ? name : `${name} to ${next - 1}`;
 }
 
 /** "observed 88 %, omitted 12 %"; the numbers of events where they are too few for shares. */
@@ -82,10 +93,12 @@ export function StateBar({ states }: { readonly states: readonly Share[] }) {
 interface SharesProps {
   readonly head: string;
   readonly shares: readonly Share[];
+  /** What a name is shown as, if it is not shown itself. */
+  readonly nameOf?: (name: string) => string;
 }
 
 /** States or groups of values of one group, one below the other. */
-export function Shares({ head, shares }: SharesProps) {
+export function Shares({ head, shares, nameOf = (name) => name }: SharesProps) {
   if (shares.length === 0) return null;
   const hasShares = shares.some(({ share }) => share !== null);
   return (
@@ -101,7 +114,7 @@ export function Shares({ head, shares }: SharesProps) {
         {shares.map(({ name, share, events }) => (
           <tr key={name}>
             <th scope="row" title={meaningOf(name)}>
-              <Foreign text={name} isCode />
+              <Foreign text={nameOf(name)} isCode />
             </th>
             {hasShares && (
               <td>

@@ -131,7 +131,7 @@ function OpenReview({ entry }: { readonly entry: Entry }) {
           reason={{
             label: "What needs an explanation",
             isRequired: true,
-            hint: "At least 8 characters, for the audit log. Write no names of customers.",
+            hint: "8 characters or more, for the audit log. Write no names of customers.",
           }}
           run={async (reason = "") => {
             await call("openReview", { entry_id: entry.entry_id, reason });

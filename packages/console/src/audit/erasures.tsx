@@ -14,7 +14,7 @@ export const Erasures = ({ erasures }: { readonly erasures: Answer<"listAudit">[
           <>
             finished <Time at={finished_at} isShort /> UTC
           </>
-        )}
+        )}{" "}
         {receipt !== null && (
           <button
             type="button"

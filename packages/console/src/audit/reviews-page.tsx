@@ -81,7 +81,7 @@ function Reviews({ reviews }: { readonly reviews: readonly Review[] }) {
           title="Close this review?"
           action="Close the review"
           failed="The review was not closed"
-          reason={{ label: "Result", isRequired: true, hint: "At least 8 characters, for the audit log." }}
+          reason={{ label: "Result", isRequired: true, hint: "8 characters or more, for the audit log." }}
           run={async (reason = "") => {
             await call("closeReview", { review_id: closing.review_id, reason });
             await queryClient.invalidateQueries({ queryKey: keyOf("listReviews", {}) });

@@ -8,6 +8,8 @@ import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { relative, Time } from "../ui/time.tsx";
 import { startOf } from "../ui/days.tsx";
+import { isOpen } from "../privacy/requests-page.tsx";
+import { dateOf, dueWords } from "../privacy/words.ts";
 import { WorkList } from "./work-list.tsx";
 
 const TAIL = 10;
@@ -83,13 +85,18 @@ function Requests() {
   const scope = useScope("governance.read");
   const { data, error } = useRead("listRequests", {}, scope !== undefined);
   if (scope === undefined) return null;
-  const overdue = data?.requests.filter((request) => request.overdue).length;
+  const open = data?.requests.filter(isOpen);
+  const overdue = open?.filter((request) => request.overdue).length;
+  const next = open?.filter((request) => request.closed_at === null && !request.overdue);
+  const [first] = (next ?? []).map(({ due_at }) => due_at).toSorted();
   return (
     <Tile
       name={<Link to="/requests">Overdue requests</Link>}
       value={overdue ?? LOADING}
       isUrgent={(overdue ?? 0) > 0}
-      more={data && `${data.requests.length} listed`}
+      more={
+        open && `${open.length} open${first === undefined ? "" : `, the next ${dueWords(first)} (${dateOf(first)})`}`
+      }
       error={error}
     />
   );

@@ -43,7 +43,9 @@ export function ChangePeriods({ policy }: { readonly policy: unknown }) {
           </button>
         )}
       </form>
-      {text !== undefined && <ApplyPolicy key={text} text={text} />}
+      {text !== undefined && (
+        <ApplyPolicy key={text} text={text} before={purposes} after={purposesOf(JSON.parse(text))} />
+      )}
     </>
   );
 }
@@ -140,8 +142,16 @@ interface PolicyProps {
   readonly text: string;
 }
 
+/** Of a file the server says what changes; this browser does not read YAML. */
+const UNREAD: readonly PolicyPurpose[] = [];
+
+interface ApplyPolicyProps extends PolicyProps {
+  readonly before?: readonly PolicyPurpose[];
+  readonly after?: readonly PolicyPurpose[];
+}
+
 /** What a policy would change and delete, and the button that applies it. */
-function ApplyPolicy({ text }: PolicyProps) {
+function ApplyPolicy({ text, before = UNREAD, after = UNREAD }: ApplyPolicyProps) {
   const { data, dataUpdatedAt, error, refetch } = useQuery({
     queryKey: ["plan of a policy", text],
     queryFn: () => call("applyPolicy", { policy: text, dry_run: true }),
@@ -152,7 +162,13 @@ function ApplyPolicy({ text }: PolicyProps) {
     <div className="panel">
       {error && <Failure error={error} what="This can't be applied" again={() => void refetch()} />}
       {!error && !data && <Skeleton lines={3} />}
-      {data && <PolicyChanges changes={data.changes} countedAt={new Date(dataUpdatedAt).toISOString()} />}
+      {data && (
+        <PolicyChanges
+          changes={data.changes}
+          countedAt={new Date(dataUpdatedAt).toISOString()}
+          {...{ before, after }}
+        />
+      )}
       {data && data.changes.length > 0 && <Apply text={text} deletes={deletedBy(data.changes)} />}
     </div>
   );

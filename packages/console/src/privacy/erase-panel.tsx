@@ -3,7 +3,7 @@ import { AdminRequestError } from "@device-risk-signals/admin-api/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { call, keyOf, queryClient } from "../app/api.ts";
+import { call, keyOf, queryClient, useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
@@ -14,7 +14,7 @@ import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { Receipt } from "./receipt.tsx";
 import { useChange } from "./use-change.ts";
-import { countOf } from "./words.ts";
+import { countOf, dateOf, LONG_ENOUGH } from "./words.ts";
 
 type Plan = Answer<"planErasure">;
 export type Erased = Answer<"runErasure">;
@@ -44,7 +44,7 @@ export function ErasePanel({ account, reason, erased, draft, ordered }: ErasePan
   });
   const [isInBackups, setInBackups] = useState(false);
   const [done, setDone] = useState<Erased>();
-  if (done) return <Done account={account} done={done} />;
+  if (done) return <Done done={done} />;
   const isUnknown = error instanceof AdminRequestError && error.status === 404;
   if (isUnknown && !isInBackups) {
     return (
@@ -67,7 +67,7 @@ export function ErasePanel({ account, reason, erased, draft, ordered }: ErasePan
   };
   return (
     <>
-      {plan && <PlanOf plan={plan} countedAt={countedAt} />}
+      {plan && <PlanOf plan={plan} account={account} countedAt={countedAt} />}
       <Order {...{ account, reason, plan, isUnknown, draft, ordered }} erased={show} />
     </>
   );
@@ -75,11 +75,12 @@ export function ErasePanel({ account, reason, erased, draft, ordered }: ErasePan
 
 interface PlanProps {
   readonly plan: Plan;
+  readonly account: string;
   /** In milliseconds since the Unix epoch. */
   readonly countedAt: number;
 }
 
-function PlanOf({ plan, countedAt }: PlanProps) {
+function PlanOf({ plan, account, countedAt }: PlanProps) {
   const { held, still_held, released, exports } = plan;
   const kept = held + still_held;
   return (
@@ -90,16 +91,7 @@ function PlanOf({ plan, countedAt }: PlanProps) {
       </div>
       <div>
         <dt>Is kept by a hold</dt>
-        <dd>
-          {kept === 0 ? (
-            "nothing"
-          ) : (
-            <>
-              {countOf(kept, "event")}, in copies that only the hold may use, until it ends.{" "}
-              <Link to="/holds">Ask its approver</Link> whether it is still needed.
-            </>
-          )}
-        </dd>
+        <dd>{kept === 0 ? "nothing" : <Kept plan={plan} account={account} />}</dd>
       </div>
       {released > 0 && (
         <div>
@@ -130,6 +122,25 @@ function PlanOf({ plan, countedAt }: PlanProps) {
         </dd>
       </div>
     </dl>
+  );
+}
+
+/** What a hold keeps of what is erased at once: the same events. */
+function Kept({ plan: { events, held, still_held }, account }: Pick<PlanProps, "plan" | "account">) {
+  const { data } = useRead("listHolds", {});
+  const holds = data?.holds.filter((hold) => hold.account === account && hold.lifted_at === null) ?? [];
+  return (
+    <>
+      {held > 0 &&
+        `${events === 0 ? "the same " : ""}${countOf(held, "event")}${events === 0 ? "" : " of these"}, in copies that only the hold may use, until it ends. `}
+      {still_held > 0 && `${countOf(still_held, "event")} of an earlier erasure. `}
+      {holds.map(({ hold_id, reason, review_on }) => (
+        <span key={hold_id}>
+          The hold: <Foreign text={reason} />, next review {dateOf(review_on)}.{" "}
+        </span>
+      ))}
+      <Link to="/holds">See holds</Link>, and ask who decided whether it is still needed.
+    </>
   );
 }
 
@@ -204,7 +215,9 @@ function Order({ account, reason, plan, isUnknown, draft, ordered, erased }: Ord
               autoFocus
               autoComplete="off"
             />
-            <span className="hint">Such as the number of the request. Write no name: this text is kept for ever.</span>
+            <span className="hint">
+              {LONG_ENOUGH}, such as the number of the request. Write no name: this text is kept for ever.
+            </span>
           </label>
         )}
         {isNothing ? (
@@ -215,6 +228,11 @@ function Order({ account, reason, plan, isUnknown, draft, ordered, erased }: Ord
           </label>
         )}
       </fieldset>
+      {!isUnderWay(change) && !isNothing && (
+        <p className="quiet">
+          This can't be undone. Above a number of events that the operator sets, another person is asked to approve it.
+        </p>
+      )}
       {!isUnderWay(change) && (
         <button type="submit" className="button danger">
           {isNothing
@@ -228,7 +246,7 @@ function Order({ account, reason, plan, isUnknown, draft, ordered, erased }: Ord
   );
 }
 
-function Done({ account, done }: { readonly account: string; readonly done: Erased }) {
+function Done({ done }: { readonly done: Erased }) {
   const { still_held, receipt, recalls, is_needed } = done;
   return (
     <>
@@ -236,7 +254,7 @@ function Done({ account, done }: { readonly account: string; readonly done: Eras
         <strong>{still_held > 0 ? "Erased in part." : is_needed ? "Erased." : "It was erased before."}</strong>{" "}
         {still_held > 0
           ? `A hold keeps ${countOf(still_held, "event")}. Ask the operator to make a backup now, and tell the person what is kept and why.`
-          : "No read finds data of this account any more."}
+          : "No read finds data of this account any more. The audit log keeps who did what, and why."}
       </p>
       {recalls.length > 0 && (
         <p className="note">
@@ -244,17 +262,14 @@ function Done({ account, done }: { readonly account: string; readonly done: Eras
           <Foreign text={recalls.map(({ recipient }) => recipient).join(", ")} />.
         </p>
       )}
-      {receipt === null ? <NotFinished account={account} /> : <Receipt text={receipt} />}
+      {receipt === null ? <NotFinished /> : <Receipt text={receipt} />}
     </>
   );
 }
 
-const NotFinished = ({ account }: { readonly account: string }) => (
+const NotFinished = () => (
   <p className="note">
     The receipt is signed when the last row is deleted; the server finishes by itself. The{" "}
-    <Link to="/erasures" search={{ account }}>
-      list of erasures
-    </Link>{" "}
-    has it then.
+    <Link to="/erasures">list of erasures</Link> has it then.
   </p>
 );

@@ -1,6 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { FormEvent } from "react";
+import { type FormEvent, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Actor } from "../ui/actor.tsx";
@@ -23,6 +23,13 @@ export function ErasuresPage() {
   // Who asked for an approval may load the page again: the same reason finds it.
   const keep = (why: string): void =>
     void navigate({ search: (before) => ({ ...before, reason: why }), replace: true });
+  // The browser's history keeps no name of an account that is erased; the page keeps its result.
+  const [erased, setErased] = useState<string>();
+  const forget = (): void => {
+    setErased(account);
+    void navigate({ search: {}, replace: true });
+  };
+  const shown = account ?? erased;
   return (
     <>
       <header className="page-head">
@@ -33,13 +40,13 @@ export function ErasuresPage() {
       </header>
       {canRead ? (
         <>
-          <AskAccount account={account} />
-          {account !== undefined && (
-            <section className="panel" key={account} aria-labelledby="plan">
+          <AskAccount account={account} isFirst={shown === undefined} />
+          {shown !== undefined && (
+            <section className="panel" key={shown} aria-labelledby="plan">
               <h2 id="plan">
-                Erase <Foreign text={account} />
+                Erase <Foreign text={shown} />
               </h2>
-              <ErasePanel account={account} draft={reason} ordered={keep} />
+              <ErasePanel account={shown} draft={reason} ordered={keep} erased={forget} />
             </section>
           )}
           <List account={account} />
@@ -51,7 +58,13 @@ export function ErasuresPage() {
   );
 }
 
-function AskAccount({ account }: { readonly account: string | undefined }) {
+interface AskProps {
+  readonly account: string | undefined;
+  /** Whether the page shows no plan and no result. */
+  readonly isFirst: boolean;
+}
+
+function AskAccount({ account, isFirst }: AskProps) {
   const navigate = useNavigate();
   const show = (submitted: FormEvent<HTMLFormElement>): void => {
     submitted.preventDefault();
@@ -66,7 +79,7 @@ function AskAccount({ account }: { readonly account: string | undefined }) {
         aria-label="Account to erase"
         placeholder="Account to erase"
         defaultValue={account}
-        autoFocus={account === undefined}
+        autoFocus={isFirst}
         maxLength={256}
         autoComplete="off"
         spellCheck={false}
@@ -74,7 +87,7 @@ function AskAccount({ account }: { readonly account: string | undefined }) {
       <button type="submit" className="button">
         Show the plan
       </button>
-      <span className="quiet">Nothing is erased yet.</span>
+      <span className="quiet">A plan erases nothing.</span>
     </form>
   );
 }

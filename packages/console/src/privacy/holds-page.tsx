@@ -9,7 +9,7 @@ import { LiftHold } from "./lift-hold.tsx";
 import { PlaceHold } from "./place-hold.tsx";
 import { ReviewHold } from "./review-hold.tsx";
 import { useRowLimit } from "./row-limit.tsx";
-import { countOf, dateOf, type Hold } from "./words.ts";
+import { countOf, dateOf, type Hold, subjectOf } from "./words.ts";
 
 export function HoldsPage() {
   const canRead = useScope("governance.read") !== undefined;
@@ -76,14 +76,14 @@ function Lists({ holds }: { readonly holds: readonly Hold[] }) {
   );
 }
 
-function Covers({ hold: { account, action_id, event_id, is_unresolved } }: { readonly hold: Hold }) {
-  const [what, id] =
-    account !== null ? ["account", account] : action_id !== null ? ["action", action_id] : ["event", event_id ?? ""];
+function Covers({ hold }: { readonly hold: Hold }) {
+  const { account, action_id, is_unresolved } = hold;
+  const what = account !== null ? "account" : action_id !== null ? "action" : "event";
   return is_unresolved ? (
     <span className="quiet">restored from the journal; its subject is not known yet</span>
   ) : (
     <>
-      {what} <Foreign text={id} />
+      {what} <Foreign text={subjectOf(hold)} />
     </>
   );
 }
@@ -102,7 +102,7 @@ function Active({ holds }: { readonly holds: readonly Hold[] }) {
               <th scope="col">Reason</th>
               <th scope="col">Decided by</th>
               <th scope="col">Placed, UTC</th>
-              <th scope="col">Copies</th>
+              <th scope="col">Kept beyond its period</th>
               {canChange && (
                 <th scope="col">
                   <span className="visually-hidden">What to do</span>
@@ -126,8 +126,11 @@ function Active({ holds }: { readonly holds: readonly Hold[] }) {
                   <Foreign text={hold.approver} />
                 </td>
                 <td className="numbers">{dateOf(hold.placed_at)}</td>
-                <td className="numbers" title="Events that were copied, because they would be deleted without it">
-                  {countOf(hold.copies, "event")}
+                <td
+                  className="numbers"
+                  title="Events that were copied, because they would be deleted without it; what has not expired is kept anyway"
+                >
+                  {hold.copies === 0 ? "none yet" : countOf(hold.copies, "event")}
                 </td>
                 {canChange && (
                   <td>

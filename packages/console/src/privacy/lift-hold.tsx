@@ -1,14 +1,18 @@
 import { type FormEvent, useState } from "react";
 import { call, queryClient } from "../app/api.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { visible } from "../ui/foreign.tsx";
 import { formText } from "./form-text.ts";
 import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
-import { countOf, type Hold } from "./words.ts";
+import { countOf, type Hold, LONG_ENOUGH, subjectOf } from "./words.ts";
+
+/** To look needs no reason of the person; the audit log has these words. */
+const TO_LOOK = "to see what the end of the hold releases";
 
 /** Ends a hold: first what only this hold keeps, then permanently. */
-export function LiftHold({ hold: { hold_id } }: { readonly hold: Hold }) {
+export function LiftHold({ hold }: { readonly hold: Hold }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -16,8 +20,8 @@ export function LiftHold({ hold: { hold_id } }: { readonly hold: Hold }) {
         End
       </button>
       {isOpen && (
-        <Dialog title="End the hold" close={() => setOpen(false)}>
-          <Lift holdId={hold_id} close={() => setOpen(false)} />
+        <Dialog title={visible(`End the hold on ${subjectOf(hold)} (${hold.reason})`)} close={() => setOpen(false)}>
+          <Lift holdId={hold.hold_id} close={() => setOpen(false)} />
         </Dialog>
       )}
     </>
@@ -35,16 +39,11 @@ function Lift({ holdId, close }: { readonly holdId: string; readonly close: () =
   });
   const submit = (submitted: FormEvent<HTMLFormElement>): void => {
     submitted.preventDefault();
-    const reason = formText(new FormData(submitted.currentTarget), "reason") ?? "";
+    const reason = formText(new FormData(submitted.currentTarget), "reason") ?? TO_LOOK;
     void change.run({ reason, isDryRun: released === undefined });
   };
   return (
-    <form className="form" onSubmit={submit} onChange={() => setReleased(undefined)}>
-      <label>
-        Reason
-        <input name="reason" className="input" required minLength={8} maxLength={1_000} autoComplete="off" />
-        <span className="hint">Such as: dispute 4711 is closed. Write no name: this text is kept for ever.</span>
-      </label>
+    <form className="form" onSubmit={submit}>
       {released !== undefined && (
         <p role="status">
           <strong>{countOf(released, "event")}</strong>{" "}
@@ -52,6 +51,25 @@ function Lift({ holdId, close }: { readonly holdId: string; readonly close: () =
             ? "are kept by this hold alone: nothing is deleted."
             : "that only this hold keeps become unreadable at once, and are then deleted."}
         </p>
+      )}
+      {released === undefined ? (
+        <p className="quiet">Nothing ends yet: the next step shows what is deleted, and asks for the reason.</p>
+      ) : (
+        <label>
+          Reason
+          <input
+            name="reason"
+            className="input"
+            required
+            minLength={8}
+            maxLength={1_000}
+            autoComplete="off"
+            autoFocus
+          />
+          <span className="hint">
+            {LONG_ENOUGH}, such as: dispute 4711 is closed. Write no name: this text is kept for ever.
+          </span>
+        </label>
       )}
       <Progress change={change} failed="The hold was not ended" />
       <button

@@ -7,7 +7,7 @@ import { formText } from "./form-text.ts";
 import { isUnderWay } from "./next-step.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
-import { countOf, tomorrow } from "./words.ts";
+import { countOf, LONG_ENOUGH, tomorrow } from "./words.ts";
 
 const SUBJECTS = { account: "Account", action_id: "Action", event_id: "Event" } as const;
 
@@ -57,7 +57,9 @@ export function PlaceHold({ close }: { readonly close: () => void }) {
         <label>
           Reason
           <input name="reason" className="input" required minLength={8} maxLength={1_000} />
-          <span className="hint">Such as the number of the dispute. Write no name: this text is kept for ever.</span>
+          <span className="hint">
+            {LONG_ENOUGH}, such as the number of the dispute. Write no name: this text is kept for ever.
+          </span>
         </label>
         <div className="form-row">
           <label>
@@ -71,7 +73,7 @@ export function PlaceHold({ close }: { readonly close: () => void }) {
         </div>
         {covered !== undefined && (
           <p role="status">
-            It covers <strong>{countOf(covered, "event")}</strong> now, and later ones. They are kept until it ends.
+            It covers <strong>{countOf(covered, "event")}</strong> now, and later ones. None is deleted until it ends.
           </p>
         )}
         <Progress change={change} failed="The hold was not placed" />

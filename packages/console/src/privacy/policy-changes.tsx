@@ -1,7 +1,8 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Foreign } from "../ui/foreign.tsx";
 import { Time } from "../ui/time.tsx";
-import { countOf } from "./words.ts";
+import { isPeriodName, type PolicyPurpose } from "./policy-text.ts";
+import { countOf, periodWords } from "./words.ts";
 
 export type PolicyChange = Answer<"applyPolicy">["changes"][number];
 
@@ -28,10 +29,13 @@ interface PolicyChangesProps {
   readonly changes: readonly PolicyChange[];
   /** RFC 3339. */
   readonly countedAt: string;
+  /** The purposes before and after the change, if this browser can read them. */
+  readonly before: readonly PolicyPurpose[];
+  readonly after: readonly PolicyPurpose[];
 }
 
-/** Events that would be deleted, as numbers; first those at once. */
-export function PolicyChanges({ changes, countedAt }: PolicyChangesProps) {
+/** Events that would be deleted earlier, and of these the ones at once, as numbers. */
+export function PolicyChanges({ changes, countedAt, before, after }: PolicyChangesProps) {
   const purposes = changes.filter((change) => "purpose" in change);
   const atOnce = deletedBy(changes);
   const earlier = purposes.reduce((sum, { expire_earlier }) => sum + expire_earlier, 0);
@@ -41,19 +45,19 @@ export function PolicyChanges({ changes, countedAt }: PolicyChangesProps) {
       <div role="status">
         <dl className="figures">
           <div>
-            <dt>deleted at once</dt>
-            <dd className={atOnce > 0 ? "overdue" : undefined}>{countOf(atOnce, "event")}</dd>
+            <dt>deleted earlier than planned</dt>
+            <dd>{countOf(earlier, "event")}</dd>
           </div>
           <div>
-            <dt>deleted earlier than now</dt>
-            <dd>{countOf(earlier, "event")}</dd>
+            <dt>of these, deleted at once</dt>
+            <dd className={atOnce > 0 ? "overdue" : undefined}>{countOf(atOnce, "event")}</dd>
           </div>
         </dl>
       </div>
       <ul className="change-list">
         {changes.map((change) => (
           <li key={JSON.stringify(change)}>
-            <OneChange change={change} />
+            <OneChange change={change} before={before} after={after} />
           </li>
         ))}
       </ul>
@@ -64,14 +68,25 @@ export function PolicyChanges({ changes, countedAt }: PolicyChangesProps) {
   );
 }
 
-function OneChange({ change }: { readonly change: PolicyChange }) {
+type OneChangeProps = Pick<PolicyChangesProps, "before" | "after"> & { readonly change: PolicyChange };
+
+/** Such as "period of events (30 days → 10 days)". */
+function differenceOf(member: string, before: PolicyPurpose | undefined, after: PolicyPurpose | undefined): string {
+  const name = MEMBERS[member] ?? member;
+  if (!before || !after || !isPeriodName(member)) return name;
+  return `${name} (${periodWords(before[member])} → ${periodWords(after[member])})`;
+}
+
+function OneChange({ change, before, after }: OneChangeProps) {
   if ("purpose" in change) {
     const { purpose, change: what, members, events, expire_earlier, expire_at_once } = change;
-    const differs = members.map((member) => MEMBERS[member] ?? member).join(", ");
+    const [old, wanted] = [before, after].map((purposes) => purposes.find(({ id }) => id === purpose));
+    const differs = members.map((member) => differenceOf(member, old, wanted)).join(", ");
     return (
       <>
-        Purpose <Foreign text={purpose} /> {CHANGES[what]}
-        {what === "changed" && differs !== "" && `: ${differs}`}. Of its {countOf(events, "event")},{" "}
+        Purpose <Foreign text={wanted?.title ?? old?.title ?? purpose} /> {CHANGES[what]}
+        {what === "changed" && differs !== "" && `: `}
+        {what === "changed" && <Foreign text={differs} />}. Of its {countOf(events, "event")},{" "}
         {expire_earlier.toLocaleString("en")} expire earlier, {expire_at_once.toLocaleString("en")} of them at once.
       </>
     );

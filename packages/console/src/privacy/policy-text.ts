@@ -8,6 +8,10 @@ export interface PolicyPurpose {
 }
 
 export type PeriodName = "raw_retention" | "derived_retention";
+
+export const isPeriodName = (member: string): member is PeriodName =>
+  member === "raw_retention" || member === "derived_retention";
+
 /** New periods by the id of a purpose. */
 export type Periods = Readonly<Record<string, Partial<Readonly<Record<PeriodName, string>>>>>;
 

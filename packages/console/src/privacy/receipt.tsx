@@ -74,6 +74,7 @@ function Facts({ content }: { readonly content: Content }) {
   const backups = (content["backups"] ?? {}) as Content;
   const stillHeld = numberOf(content["still_held"]);
   const isErasure = content["receipt"] === "erasure";
+  const noDate = `no date: ${stillHeld > 0 ? "a hold keeps a part" : "the operator has declared no period of backups"}`;
   return (
     <dl className="counts">
       <Fact name="What">
@@ -95,10 +96,10 @@ function Facts({ content }: { readonly content: Content }) {
         <Foreign text={textOf(content["reason"]) ?? "none"} />
       </Fact>
       <Fact name="Backups can show nothing of it after">
-        <At time={textOf(backups["payloads_unreadable_after"])} otherwise={NO_DATE} />
+        <At time={textOf(backups["payloads_unreadable_after"])} otherwise={noDate} />
       </Fact>
       <Fact name="Backups have no attribute of it after">
-        <At time={textOf(backups["attributes_gone_after"])} otherwise={NO_DATE} />
+        <At time={textOf(backups["attributes_gone_after"])} otherwise={noDate} />
       </Fact>
       <Fact name="What it does not prove">
         <Foreign text={textOf(content["statement"]) ?? "nothing"} />
@@ -106,8 +107,6 @@ function Facts({ content }: { readonly content: Content }) {
     </dl>
   );
 }
-
-const NO_DATE = "no date: a hold keeps a part, or the operator has declared no period of backups";
 
 const At = ({ time, otherwise }: { readonly time: string | undefined; readonly otherwise: string }) =>
   time === undefined || Number.isNaN(Date.parse(time)) ? <>{otherwise}</> : <Time at={time} />;

@@ -3,6 +3,7 @@ import { type DragEvent, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Foreign } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Receipt } from "./receipt.tsx";
 
@@ -37,15 +38,15 @@ function Stored({ id }: { readonly id: string }) {
 }
 
 function Dropped() {
-  const [text, setText] = useState<string>();
+  const [file, setFile] = useState<{ readonly name: string; readonly text: string }>();
   const [problem, setProblem] = useState<string>();
   const [isOver, setOver] = useState(false);
-  const read = async (file: File | undefined): Promise<void> => {
-    setText(undefined);
+  const read = async (chosen: File | undefined): Promise<void> => {
+    setFile(undefined);
     setProblem(undefined);
-    if (!file) return;
-    if (file.size > MAX_BYTES) return setProblem("The file is too large for a receipt.");
-    setText(await file.text());
+    if (!chosen) return;
+    if (chosen.size > MAX_BYTES) return setProblem("The file is too large for a receipt.");
+    setFile({ name: chosen.name, text: await chosen.text() });
   };
   const drop = (dropped: DragEvent): void => {
     dropped.preventDefault();
@@ -74,7 +75,14 @@ function Dropped() {
           {problem}
         </p>
       )}
-      {text !== undefined && <Receipt text={text} />}
+      {file && (
+        <>
+          <p>
+            The file <Foreign text={file.name} isCode />:
+          </p>
+          <Receipt text={file.text} />
+        </>
+      )}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Link, useParams } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { Failure } from "../ui/failure.tsx";
@@ -12,11 +12,12 @@ import { Due } from "./due.tsx";
 import { ErasePanel, type Erased } from "./erase-panel.tsx";
 import { ExportPanel } from "./export-panel.tsx";
 import { ExtendRequest } from "./extend-request.tsx";
+import { formText } from "./form-text.ts";
 import { Receipt } from "./receipt.tsx";
 import { stateOf } from "./requests-page.tsx";
 import { RestrictForm } from "./restrict-form.tsx";
 import { TellPerson } from "./tell-person.tsx";
-import { ARTICLES, type DataRequest, KINDS } from "./words.ts";
+import { ARTICLES, type DataRequest, dateOf, KINDS } from "./words.ts";
 
 /** A request, with its steps in the order of the runbook; of a closed one, the proof. */
 export function RequestPage() {
@@ -75,6 +76,12 @@ function Head({ request }: { readonly request: DataRequest }) {
         <dt>{closed_at === null ? "Deadline" : "Closed"}</dt>
         <dd>
           {closed_at === null ? <Due at={due_at} isOverdue={overdue} /> : <Time at={closed_at} />}
+          {closed_at !== null && (
+            <span className={closed_at > due_at ? "overdue" : "quiet"}>
+              {" "}
+              due {dateOf(due_at)}, closed {closed_at > due_at ? "late" : "in time"}
+            </span>
+          )}
           {closed_at === null && extension_ground === null && <ExtendRequest request={request} />}
         </dd>
       </div>
@@ -139,16 +146,61 @@ const erasureSince = (
   return found && { id: found.erasure_id, stillHeld: found.still_held };
 };
 
+const ERASE = "See the plan, and erase";
+const EXPORT = "Export what is stored";
+const RESTRICT = "Exclude the data from analysis";
+
+interface CheckIdentityProps {
+  readonly checked: string | undefined;
+  readonly check: (how: string) => void;
+}
+
+/** The first step of what can't be undone. The end of the request records how the identity was checked. */
+function CheckIdentity({ checked, check }: CheckIdentityProps) {
+  const submit = (submitted: FormEvent<HTMLFormElement>): void => {
+    submitted.preventDefault();
+    const how = formText(new FormData(submitted.currentTarget), "identity");
+    if (how !== undefined) check(how);
+  };
+  return (
+    <Step name="Check the identity" isDone={checked !== undefined}>
+      {checked === undefined ? (
+        <form className="form order" onSubmit={submit}>
+          <label>
+            How you checked the identity
+            <input name="identity" className="input" required maxLength={1_000} />
+            <span className="hint">
+              Such as: signed in, code by mail. Write no name. It is recorded when you close the request.
+            </span>
+          </label>
+          <button type="submit" className="button">
+            The identity is checked
+          </button>
+        </form>
+      ) : (
+        <p>
+          <Foreign text={checked} />
+        </p>
+      )}
+    </Step>
+  );
+}
+
 function ErasureSteps({ request, account }: StepsProps) {
   const { data } = useRead("listErasures", { account });
   const [now, setNow] = useState<Erased>();
   const before = erasureSince(data?.erasures, request);
   const erasure = now?.erasure ? { id: now.erasure.erasure_id, stillHeld: now.still_held } : before;
+  const [checked, setChecked] = useState<string>();
+  const isChecked = request.identity !== null || checked !== undefined;
   return (
     <ol className="steps">
-      <Step name="See the plan, and erase" isDone={erasure !== undefined}>
+      {request.identity === null && <CheckIdentity checked={checked} check={setChecked} />}
+      <Step name={ERASE} isDone={erasure !== undefined}>
         {before && !now ? (
           <Stored id={before.id} />
+        ) : !isChecked ? (
+          <p className="quiet">An erasure can't be undone: first check who asks for it.</p>
         ) : (
           <ErasePanel account={account} reason={`request ${request.request_id}`} erased={setNow} />
         )}
@@ -161,7 +213,13 @@ function ErasureSteps({ request, account }: StepsProps) {
         )}
       </Step>
       <Step name="Close the request" isDone={false}>
-        <CloseRequest request={request} erasureId={erasure?.id} isHeld={(erasure?.stillHeld ?? 0) > 0} />
+        <CloseRequest
+          request={request}
+          identity={checked}
+          before={ERASE}
+          erasureId={erasure?.id}
+          isHeld={(erasure?.stillHeld ?? 0) > 0}
+        />
       </Step>
     </ol>
   );
@@ -169,10 +227,17 @@ function ErasureSteps({ request, account }: StepsProps) {
 
 function ExportSteps({ request, account }: StepsProps) {
   const [exportId, setExportId] = useState<string>();
+  const [checked, setChecked] = useState<string>();
+  const isChecked = request.identity !== null || checked !== undefined;
   return (
     <ol className="steps">
-      <Step name="Export what is stored" isDone={exportId !== undefined}>
-        <ExportPanel account={account} requestId={request.request_id} exported={setExportId} />
+      {request.identity === null && <CheckIdentity checked={checked} check={setChecked} />}
+      <Step name={EXPORT} isDone={exportId !== undefined}>
+        {isChecked ? (
+          <ExportPanel account={account} requestId={request.request_id} exported={setExportId} />
+        ) : (
+          <p className="quiet">The package has all about a person: first check who asks for it.</p>
+        )}
       </Step>
       <Step name="Read it, complete the letter, hand it over" isDone={false}>
         <p>
@@ -181,7 +246,7 @@ function ExportSteps({ request, account }: StepsProps) {
         </p>
       </Step>
       <Step name="Close the request" isDone={false}>
-        <CloseRequest request={request} exportId={exportId} />
+        <CloseRequest request={request} identity={checked} before={EXPORT} exportId={exportId} />
       </Step>
     </ol>
   );
@@ -200,7 +265,7 @@ function OtherSteps({ request, account }: StepsProps) {
           </p>
         </Step>
       ) : (
-        <Step name="Exclude the data from analysis" isDone={isRestricted}>
+        <Step name={RESTRICT} isDone={isRestricted}>
           {isRestricted ? (
             <p>Analysts see no event of this account any more, neither stored ones nor later ones.</p>
           ) : (
@@ -221,7 +286,7 @@ function OtherSteps({ request, account }: StepsProps) {
         )}
       </Step>
       <Step name="Close the request" isDone={false}>
-        <CloseRequest request={request} />
+        <CloseRequest request={request} {...(kind !== "rectification" && { before: RESTRICT })} />
       </Step>
     </ol>
   );
@@ -250,7 +315,8 @@ function Stored({ id }: { readonly id: string }) {
 
 /** What an auditor opens: what answered the request, and its signed receipt. */
 function Proof({ request }: { readonly request: DataRequest }) {
-  const { erasure_id, export_id, restriction_id, completable } = request;
+  const { erasure_id, export_id, restriction_id, completable, received_at, closed_at } = request;
+  const canReadLog = useScope("audit.read") !== undefined;
   return (
     <section aria-labelledby="proof">
       <header className="section-head">
@@ -258,7 +324,17 @@ function Proof({ request }: { readonly request: DataRequest }) {
       </header>
       {export_id !== null && (
         <p>
-          Answered by the export <span className="mono foreign">{export_id}</span>. The audit log has its entry.
+          Answered by the export <span className="mono foreign">{export_id}</span>.{" "}
+          {canReadLog ? (
+            <Link
+              to="/audit/entries"
+              search={{ operation: "account.export", from: received_at, ...(closed_at !== null && { to: closed_at }) }}
+            >
+              See its entry in the audit log, with its proof
+            </Link>
+          ) : (
+            "The audit log has its entry, which the role auditor sees."
+          )}
         </p>
       )}
       {restriction_id !== null && (

@@ -75,7 +75,7 @@ interface ListsProps {
 
 const byDueDate = (a: DataRequest, b: DataRequest): number => a.due_at.localeCompare(b.due_at);
 /** A request that was closed in part still waits for the end of a hold. */
-const isOpen = ({ closed_at, completable }: DataRequest): boolean => closed_at === null || completable;
+export const isOpen = ({ closed_at, completable }: DataRequest): boolean => closed_at === null || completable;
 
 function Lists({ requests, account }: ListsProps) {
   const open = requests.filter(isOpen).toSorted(byDueDate);

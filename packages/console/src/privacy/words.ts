@@ -35,14 +35,23 @@ export const OUTCOMES = {
 export const countOf = (count: number, one: string, several = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : several}`;
 
+/** What an account's hold, an action's or an event's is about. */
+export const subjectOf = ({ account, action_id, event_id }: Hold): string => account ?? action_id ?? event_id ?? "";
+
+/** How long the server wants a reason to be; a form says it before. */
+export const LONG_ENOUGH = "8 characters or more";
+
 const DAY_MS = 86_400_000;
 
-/** Such as "due in 12 days", "due today" and "3 days overdue". */
+/** Such as "due in 12 days", "due today" and "3 days overdue": days of the calendar, by UTC, as the dates next to it. */
 export function dueWords(at: string, now = Date.now()): string {
-  const ms = Date.parse(at) - now;
-  if (ms < 0) return `${countOf(Math.ceil(-ms / DAY_MS), "day")} overdue`;
-  return ms < DAY_MS ? "due within a day" : `due in ${countOf(Math.floor(ms / DAY_MS), "day")}`;
+  const days = dayOf(Date.parse(at)) - dayOf(now);
+  if (Date.parse(at) < now) return days === 0 ? "overdue since today" : `${countOf(-days, "day")} overdue`;
+  return days === 0 ? "due today" : `due in ${countOf(days, "day")}`;
 }
+
+/** The number of a day, by UTC. */
+const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 const UNITS = { Y: "year", M: "month", W: "week", D: "day" } as const;
 const PERIOD = /^P(\d+)([YMWD])$/;

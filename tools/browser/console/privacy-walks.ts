@@ -93,6 +93,7 @@ export async function answerAccess(hand: Hand, page: Page, account: string, prov
   const path = await saved(page, () => hand.press(page.getByRole("link", { name: "Download the package" })));
   await hand.press(button(page, "Close as done"));
   await page.getByText("Answered by the export").waitFor();
+  expect(await page.locator(".facts").innerText()).toMatch(/Was due\s+[\d-]+, closed in time/);
   return path;
 }
 

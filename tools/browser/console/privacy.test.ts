@@ -256,6 +256,17 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     expect(messages()).toEqual([]);
   });
 
+  test("reads which step a request lacks that can't be closed yet", async () => {
+    const added = ["--account", "asks-by-mouse", "--kind", "erasure", "--identity", "by mail"];
+    const { request_id } = JSON.parse(await scene.drs("request", "add", ...added, "--json")) as { request_id: string };
+    const page = await scene.signIn("ann", ["privacy"]);
+    await page.goto(`${scene.url}/requests/${request_id}`);
+    await button(page, "Close as done").click();
+    await page.getByText("First do the step “See the plan, and erase” above").waitFor();
+    expect(await page.getByRole("alert").innerText()).not.toContain("drs ");
+    expect(messages()).toEqual([]);
+  });
+
   test("sees that a receipt was changed", async () => {
     const page = await scene.signIn("ann", ["privacy"]);
     await page.goto(`${scene.url}/receipts`);

@@ -13,7 +13,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     "admin-token.revoke": "revoked an admin token",
     "approval.approve": "approved a request",
     "approval.deny": "denied a request",
-    "approval.exempt": "deleted events that need no approval",
+    "approval.exempt": "counted what was deleted without an approval",
     "approval.list": "listed approvals",
     "approval.request": "asked for an approval",
     "approval.show": "read an approval",

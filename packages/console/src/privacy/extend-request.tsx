@@ -6,7 +6,7 @@ import { formText } from "./form-text.ts";
 import { Progress } from "./progress.tsx";
 import { forgetRequests } from "./register-request.tsx";
 import { useChange } from "./use-change.ts";
-import type { DataRequest } from "./words.ts";
+import { type DataRequest, LONG_ENOUGH } from "./words.ts";
 
 /** Two further months, once, with a reason (GDPR, article 12 (3)). */
 export function ExtendRequest({ request }: { readonly request: DataRequest }) {
@@ -35,6 +35,7 @@ export function ExtendRequest({ request }: { readonly request: DataRequest }) {
             <label>
               Reason
               <textarea name="reason" className="input" required minLength={8} maxLength={1_000} rows={2} />
+              <span className="hint">{LONG_ENOUGH}.</span>
             </label>
             <Progress change={change} failed="The request was not extended" />
             <button type="submit" className="button primary" disabled={change.isRunning}>

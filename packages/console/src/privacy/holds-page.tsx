@@ -102,7 +102,7 @@ function Active({ holds }: { readonly holds: readonly Hold[] }) {
               <th scope="col">Reason</th>
               <th scope="col">Decided by</th>
               <th scope="col">Placed, UTC</th>
-              <th scope="col">Kept beyond its period</th>
+              <th scope="col">Kept beyond their period</th>
               {canChange && (
                 <th scope="col">
                   <span className="visually-hidden">What to do</span>

@@ -28,6 +28,11 @@ export function LiftHold({ hold }: { readonly hold: Hold }) {
   );
 }
 
+function wordsOfButton(released: number | undefined): string {
+  if (released === undefined) return "Show what it releases";
+  return released === 0 ? "End it" : `End it and release ${countOf(released, "event")}`;
+}
+
 function Lift({ holdId, close }: { readonly holdId: string; readonly close: () => void }) {
   const [released, setReleased] = useState<number>();
   const change = useChange(async ({ reason, isDryRun }: { readonly reason: string; readonly isDryRun: boolean }) => {
@@ -77,7 +82,7 @@ function Lift({ holdId, close }: { readonly holdId: string; readonly close: () =
         className={released === undefined ? "button primary" : "button danger"}
         disabled={isUnderWay(change)}
       >
-        {released === undefined ? "Show what it releases" : `End it and release ${countOf(released, "event")}`}
+        {wordsOfButton(released)}
       </button>
     </form>
   );

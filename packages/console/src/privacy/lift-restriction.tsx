@@ -4,7 +4,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { formText } from "./form-text.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
-import { countOf, type Restriction } from "./words.ts";
+import { countOf, LONG_ENOUGH, type Restriction } from "./words.ts";
 
 /** Ends a restriction, after the person was informed: first what analysts see again, then permanently. */
 export function LiftRestriction({ restriction: { restriction_id } }: { readonly restriction: Restriction }) {
@@ -50,6 +50,7 @@ function Lift({ id, close }: { readonly id: string; readonly close: () => void }
       <label>
         Reason
         <input name="reason" className="input" required minLength={8} maxLength={1_000} autoComplete="off" />
+        <span className="hint">{LONG_ENOUGH}.</span>
       </label>
       {released !== undefined && (
         <p role="status">

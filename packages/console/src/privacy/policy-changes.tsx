@@ -85,8 +85,7 @@ function OneChange({ change, before, after }: OneChangeProps) {
     return (
       <>
         Purpose <Foreign text={wanted?.title ?? old?.title ?? purpose} /> {CHANGES[what]}
-        {what === "changed" && differs !== "" && `: `}
-        {what === "changed" && <Foreign text={differs} />}. Of its {countOf(events, "event")},{" "}
+        {what === "changed" && differs !== "" && `: ${differs}`}. Of its {countOf(events, "event")},{" "}
         {expire_earlier.toLocaleString("en")} expire earlier, {expire_at_once.toLocaleString("en")} of them at once.
       </>
     );

@@ -76,15 +76,18 @@ function Head({ request }: { readonly request: DataRequest }) {
         <dt>{closed_at === null ? "Deadline" : "Closed"}</dt>
         <dd>
           {closed_at === null ? <Due at={due_at} isOverdue={overdue} /> : <Time at={closed_at} />}
-          {closed_at !== null && (
-            <span className={closed_at > due_at ? "overdue" : "quiet"}>
-              {" "}
-              due {dateOf(due_at)}, closed {closed_at > due_at ? "late" : "in time"}
-            </span>
-          )}
           {closed_at === null && extension_ground === null && <ExtendRequest request={request} />}
         </dd>
       </div>
+      {closed_at !== null && (
+        <div>
+          <dt>Was due</dt>
+          <dd>
+            <span className="numbers">{dateOf(due_at)}</span>, closed{" "}
+            {closed_at > due_at ? <span className="overdue">late</span> : "in time"}
+          </dd>
+        </div>
+      )}
       <div>
         <dt>Received</dt>
         <dd>

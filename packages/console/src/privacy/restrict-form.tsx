@@ -5,7 +5,7 @@ import { Forbidden, useScope } from "../app/session.tsx";
 import { formText } from "./form-text.ts";
 import { Progress } from "./progress.tsx";
 import { useChange } from "./use-change.ts";
-import { countOf } from "./words.ts";
+import { countOf, LONG_ENOUGH } from "./words.ts";
 
 interface RestrictProps {
   /** Absent: the form asks for it. */
@@ -74,6 +74,7 @@ export function RestrictForm({ account, article, requestId, restricted }: Restri
           <label>
             Reason
             <input name="reason" className="input" required minLength={8} maxLength={1_000} />
+            <span className="hint">{LONG_ENOUGH}.</span>
           </label>
           <label>
             Who decided it

@@ -52,11 +52,6 @@ function Compared({ left, right }: { readonly left: Event; readonly right: Event
             </Link>
           </p>
           <h1>What differs between two events</h1>
-          <p className="quiet">
-            <Foreign text={left.action_type} /> of <Time at={left.received_at} isShort /> and{" "}
-            <Foreign text={right.action_type} /> of <Time at={right.received_at} isShort /> UTC, account{" "}
-            <Foreign text={right.account} />
-          </p>
         </div>
       </header>
       <CompareHead left={left} right={right} />

@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     await expectField(page);
     await click(page.getByRole("button", { name: "Review" }));
     await page.getByLabel("Reason").fill("texts come from a beta");
-    await click(page.getByRole("dialog").getByRole("button", { name: "Decide" }));
+    await click(page.getByRole("dialog").getByRole("button", { name: "Accept" }));
     await page.getByText("texts come from a beta").waitFor();
     await click(page.getByRole("link", { name: "new_found@1" }));
     await expectDistribution(page);
@@ -82,11 +82,10 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     await expectField(page);
     await follow(/^Review$/);
     await page.getByRole("dialog").waitFor();
-    // The first decision has the focus; its reason is two fields further.
-    await page.keyboard.press("Tab");
+    // The type has the focus; its reason is the next field.
     await page.keyboard.press("Tab");
     await page.keyboard.type("reviewed by keyboard");
-    await follow(/^Decide$/);
+    await follow(/^Accept$/);
     await page.getByText("reviewed by keyboard").waitFor();
     await follow(/^new_found@1$/);
     await expectDistribution(page);

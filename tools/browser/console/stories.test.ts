@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", ()
     const row = page.getByRole("row", { name: new RegExp(`network\\.newBy${way}`, "i") });
     await hand.press(row.getByRole("button", { name: /^Review/ }));
     await hand.type(page.getByLabel("Reason"), "a field of the next SDK version");
-    await hand.press(page.getByRole("dialog").getByRole("button", { name: "Decide" }));
+    await hand.press(page.getByRole("dialog").getByRole("button", { name: "Accept" }));
     await expect.poll(() => row.innerText()).toContain("accepted");
     expect(hand.count).toBeLessThanOrEqual(6);
     expect(scene.takeMessages()).toEqual([]);

@@ -69,6 +69,7 @@ function useReports(path: string, seen: readonly Seen[]): ReadonlyMap<string, nu
 
 function Versions({ path, seen }: AdoptionProps) {
   const reports = useReports(path, seen);
+  const canList = useScope("events.list") !== undefined;
   return (
     <div className="table-scroll" tabIndex={0} role="region" aria-label="Adoption by SDK version">
       <table className="table group-table">
@@ -91,7 +92,13 @@ function Versions({ path, seen }: AdoptionProps) {
             return (
               <tr key={version}>
                 <th scope="row">
-                  <Foreign text={version} />
+                  {canList ? (
+                    <Link to="/events" search={{ sdk_version: version }} title="Events of this SDK version">
+                      <Foreign text={version} />
+                    </Link>
+                  ) : (
+                    <Foreign text={version} />
+                  )}
                 </th>
                 <td className="numbers">{events.toLocaleString("en")}</td>
                 <td>

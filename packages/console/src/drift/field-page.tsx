@@ -19,7 +19,7 @@ import { REVIEWS } from "./reviews.ts";
 
 type Field = Answer<"readDrift">;
 
-/** A field: what it is, which events have it, which features read it, and what was decided about it. */
+/** A field: what it is, how many events have it, which features read it, and what was decided about it. */
 export function FieldPage() {
   const { path } = useParams({ from: "/shell/drift/$path" });
   const scope = useScope("features.governance");
@@ -30,7 +30,7 @@ export function FieldPage() {
       <p className="crumbs">
         <Link to="/drift">Fields beyond the catalog</Link>
       </p>
-      <PageHead title={path} what="What it is, which events have it, and which features read it.">
+      <PageHead title={path} what="What it is, how many events have it, and which features read it.">
         {seen.length > 0 && <Review path={path} seen={seen} />}
       </PageHead>
       {scope === undefined && <Forbidden permission="features.governance" what="A field" />}
@@ -42,7 +42,7 @@ export function FieldPage() {
           <Readers field={data} path={path} />
           <Adoption path={path} seen={seen} />
           <Related path={path} field={data} />
-          <Decisions field={data} />
+          <Decisions path={path} field={data} />
         </>
       )}
     </>
@@ -81,7 +81,10 @@ interface FactsProps {
   readonly seen: readonly Seen[];
 }
 
-function Facts({ path, field: { overlay }, seen }: FactsProps) {
+function Facts({ path, field: { overlay, decisions }, seen }: FactsProps) {
+  const above = decisions.every((one) => one.path !== path)
+    ? decisions.find((one) => path.startsWith(`${one.path}.`))
+    : undefined;
   const known = declaredField(path);
   const accepted = overlay.find((one) => one.path === path);
   const of = known ?? accepted;
@@ -108,7 +111,14 @@ function Facts({ path, field: { overlay }, seen }: FactsProps) {
         {of ? of.sensitivity : "not decided"}
         {accepted && !accepted.is_classified && <span className="quiet">, until privacy classifies it</span>}
       </Fact>
-      <Fact name="Review">{seen[0] ? REVIEWS[seen[0].review] : "nothing to review"}</Fact>
+      <Fact name="Review">
+        {seen[0] ? REVIEWS[seen[0].review] : "nothing to review"}
+        {above && (
+          <span className="quiet">
+            ; what was decided below is about <Foreign text={above.path} isCode />
+          </span>
+        )}
+      </Fact>
     </dl>
   );
 }
@@ -188,7 +198,7 @@ const KINDS: Readonly<Record<string, string>> = {
   rejected: "Rejected",
 };
 
-function Decisions({ field: { decisions } }: Pick<FactsProps, "field">) {
+function Decisions({ path: of, field: { decisions } }: Pick<FactsProps, "path" | "field">) {
   if (decisions.length === 0) return null;
   return (
     <section aria-labelledby="decisions">
@@ -209,7 +219,10 @@ function Decisions({ field: { decisions } }: Pick<FactsProps, "field">) {
               </span>
             </p>
             <p>
-              <Foreign text={path} isCode />: <Foreign text={reason} />
+              {path === of ? <Foreign text={path} isCode /> : <FieldLink path={path} />}
+              {path !== of &&
+                (of.startsWith(`${path}.`) ? ", which has this field" : ", which is below this field")}:{" "}
+              <Foreign text={reason} />
             </p>
           </li>
         ))}

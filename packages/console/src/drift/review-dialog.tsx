@@ -15,10 +15,10 @@ interface ReviewProps {
 
 type Verdict = "accept" | "ignore" | "reject";
 
-const VERDICTS: Readonly<Record<Verdict, string>> = {
-  accept: "Accept: features may read it; its sensitivity is high until privacy classifies it",
-  ignore: "Ignore: it is not listed until a new type is seen",
-  reject: "Reject: no feature reads it, and it stays listed",
+const VERDICTS: Readonly<Record<Verdict, { readonly name: string; readonly what: string }>> = {
+  accept: { name: "Accept", what: "Features may read it; its sensitivity is high until privacy classifies it." },
+  ignore: { name: "Ignore", what: "It is not listed until a new type is seen." },
+  reject: { name: "Reject", what: "No feature reads it, and it stays listed." },
 };
 
 /** The types of a field that a JSON type may be. */
@@ -30,12 +30,12 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function ReviewDialog({ path, types, close, reviewed }: ReviewProps) {
-  const [verdict, setVerdict] = useState<Verdict>("accept");
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
   const choices = types.flatMap((type) => TYPES[type] ?? []);
   const send = async (submitted: FormEvent<HTMLFormElement>): Promise<void> => {
     submitted.preventDefault();
+    const verdict = (submitted.nativeEvent as SubmitEvent).submitter?.getAttribute("value");
     const form = new FormData(submitted.currentTarget);
     const [reason, type] = ["reason", "type"].map((name) => form.get(name) as string | null);
     const decided = { path, reason: reason ?? "" };
@@ -44,9 +44,10 @@ export function ReviewDialog({ path, types, close, reviewed }: ReviewProps) {
     try {
       if (verdict === "accept") {
         await call("acceptDrift", { ...decided, type: type as Input<"acceptDrift">["type"], sensitivity: "high" });
-      } else await call(verdict === "ignore" ? "ignoreDrift" : "rejectDrift", decided);
+      } else if (verdict === "ignore") await call("ignoreDrift", decided);
+      else await call("rejectDrift", decided);
       await Promise.all(
-        ["listDrift", "readDrift"].map((route) => queryClient.invalidateQueries({ queryKey: [route] })),
+        ["listDrift", "readDrift", "readOverlay"].map((route) => queryClient.invalidateQueries({ queryKey: [route] })),
       );
       reviewed();
     } catch (thrown) {
@@ -60,33 +61,27 @@ export function ReviewDialog({ path, types, close, reviewed }: ReviewProps) {
         <p>
           <Foreign text={path} isCode />
         </p>
-        <fieldset>
-          <legend>Decision</legend>
-          {(Object.keys(VERDICTS) as readonly Verdict[]).map((one) => (
-            <label key={one} className="radio">
-              <input type="radio" name="verdict" checked={verdict === one} onChange={() => setVerdict(one)} />{" "}
-              {VERDICTS[one]}
-            </label>
-          ))}
-        </fieldset>
-        {verdict === "accept" && (
-          <label>
-            Type
-            <select name="type" className="input">
-              {choices.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-        )}
+        <label>
+          Type, if it is accepted
+          <select name="type" className="input">
+            {choices.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
         <label>
           Reason
           <textarea name="reason" className="input" required minLength={8} maxLength={1_000} rows={2} />
         </label>
         {error !== undefined && <Failure error={error} what="The decision was not stored" />}
-        <button type="submit" className="button primary" disabled={isSending}>
-          Decide
-        </button>
+        {(Object.keys(VERDICTS) as readonly Verdict[]).map((one) => (
+          <p key={one}>
+            <button type="submit" value={one} className="button" disabled={isSending}>
+              {VERDICTS[one].name}
+            </button>{" "}
+            <span className="quiet">{VERDICTS[one].what}</span>
+          </p>
+        ))}
       </form>
     </Dialog>
   );

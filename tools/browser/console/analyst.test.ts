@@ -18,6 +18,7 @@ beforeAll(async () => {
   const earlier = await scene.store("4711", "full-android");
   const later = await scene.store("4711", {
     os_integrity: { status: "success", data: { isEmulator: true, isDebuggerAttached: false } },
+    network: { status: "success", data: {} },
     geolocation: { status: "skipped", reason: "consent_denied" },
     gpu_benchmark: { status: "timeout" },
     fonts: { status: "error", error: "unreadable" },
@@ -58,11 +59,14 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
     // Five states that stay apart, by letter and word.
     for (const state of ["observed", "skipped", "timeout", "error", "omitted"]) {
       expect(await strip.locator(`.cell.outcome-${state}`).count(), state).toBeGreaterThan(0);
+      expect(await strip.locator("figcaption").innerText()).toMatch(new RegExp(`${state} [1-9]`));
     }
     expect(await page.getByRole("row", { name: /isDebuggerAttached/ }).innerText()).toContain("false");
     expect(await page.locator(".section-head").first().innerText()).toMatch(
       /under case FR-4711, which ends in 8 hours/,
     );
+    const nothing = page.locator(".probe", { hasText: "Network" });
+    expect(await nothing.innerText()).toMatch(/observed\s+no field of the \d+ of the catalog/);
     const earlier = page.getByRole("navigation", { name: /Compare/ }).getByRole("link");
     await hand.press(earlier.first());
     await expectCompared(page);

@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     const graph = page.getByRole("region", { name: "Lineage of new_found@1" });
     await graph.waitFor();
     expect(await graph.innerText()).toMatch(
-      /brandNewField\s+network: observed[\s\S]*new_found@1[\s\S]*layer 1, default[\s\S]*true/,
+      /brandNewField\s+network: observed[\s\S]*new_found@1[\s\S]*layer 1, default[\s\S]*true[\s\S]*computed 2/,
     );
     await page.getByText("The lineage in words").click();
     expect(await page.locator(".lineage-words").innerText()).toContain(`Field ${PATH} was observed`);
@@ -140,6 +140,23 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     await auditor.getByLabel("Event id", { exact: true }).fill(event());
     await auditor.getByRole("button", { name: "Where its value comes from" }).click();
     await auditor.getByRole("heading", { name: "new_found@1: a value, not for your roles" }).waitFor();
+    expect(scene.takeMessages()).toEqual([]);
+  });
+
+  test("sees in the lineage the fields that were opened in this page, and the review of one", async () => {
+    const page = await scene.signIn("ina", ["investigator"]);
+    await page.goto(`${scene.url}/events/${event()}/features/new_found@1`);
+    const graph = page.getByRole("region", { name: "Lineage of new_found@1" });
+    await graph.getByText("network: observed").last().waitFor();
+    await page.getByRole("link", { name: "open the observations" }).click();
+    await page.getByRole("button", { name: "Open the observations" }).click();
+    await page.getByLabel("Reason").fill("where the value comes from");
+    await page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }).click();
+    const field = page.getByRole("row", { name: /^brandNewField/ });
+    await expect.poll(() => field.innerText()).toMatch(/Accepted in a review by .+: /s);
+    expect(await field.getByRole("link").getAttribute("href")).toBe(`/drift/${PATH}`);
+    await page.goBack();
+    await graph.getByText("network: true").last().waitFor();
     expect(scene.takeMessages()).toEqual([]);
   });
 

@@ -78,12 +78,14 @@ describe.skipIf(!hasChromium)("a search (skipped without /usr/bin/chromium)", ()
     const rows = page.locator(".opened-row");
     await expect.poll(() => rows.count()).toBe(3);
     expect(await rows.first().innerText()).toMatch(/\w+ \w+.*Android \d+/s);
-    expect(await rows.first().getByRole("img").getAttribute("aria-label")).toMatch(/\d+ observed/);
+    expect(await rows.first().innerText()).toMatch(/Probes: \d+ observed/);
+    await page.getByText("A box is a probe:").waitFor();
     await page.getByRole("button", { name: "Open these 2 events" }).click();
     await page.getByText("Next: another person approves").waitFor();
     // An opened event is shown without another read.
-    await page.locator(".event-row .row-link").first().click();
+    await rows.first().locator(".cell").last().click();
     await page.locator(".strip").waitFor();
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(0);
     const entries = await scene.drs("audit", "list", "--json", "--person", "kim", "--limit", "50");
     const reads = entries.split("\n").filter((line) => line.includes("event.read_observations"));
     expect(new Set(reads.map((line) => (JSON.parse(line) as { entry_id: string }).entry_id)).size).toBe(1);

@@ -13,6 +13,14 @@ const unescaped = (name: string): string => name.replaceAll("~1", "/").replaceAl
 export const probeOf = (path: string): string =>
   path.startsWith("/probes/") ? unescaped(path.split("/")[2] ?? "") : "";
 
+/** A field as reviews name it: names from the probe down, joined by dots. `undefined` for one that has no review. */
+export function reviewedPathOf(path: string): string | undefined {
+  const [, root, ...names] = path.split("/");
+  const reviewed = [names[0] ?? "", ...names.slice(2)];
+  const isReviewed = root === "probes" && reviewed.length <= 3 && reviewed.every((name) => /^\w{1,64}$/.test(name));
+  return isReviewed ? reviewed.join(".") : undefined;
+}
+
 /** The names below `data`, which is shown itself if it is empty; or the name of a member of the event. */
 export function fieldNameOf(path: string): string {
   const names = path.split("/").slice(1).map(unescaped);

@@ -5,14 +5,18 @@ import {
   type ObservedField,
   type ProbeState,
 } from "@device-risk-signals/contract/observations";
-import { useMemo, useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import { useScope } from "../app/session.tsx";
+import { UnknownField } from "../drift/unknown-field.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { Marked } from "../ui/marked.tsx";
-import { fieldNameOf, probeOf, PROBES, titleOf } from "./field-path.ts";
-import { Outcome, OUTCOMES } from "./outcome.tsx";
+import { fieldNameOf, probeOf, PROBES, reviewedPathOf, titleOf } from "./field-path.ts";
+import { Outcome, OUTCOMES, STATES } from "./outcome.tsx";
 import { Value } from "./value.tsx";
 
-const anchorOf = (index: number): string => `probe-${index}`;
+/** The place of a probe in the page, by its place in the strip. */
+export const anchorOf = (index: number): string => `probe-${index}`;
 
 /** The strip of outcomes, then each probe with its fields in the catalog's order. */
 export function Observations({ opened }: { readonly opened: Answer<"readObservations"> }) {
@@ -23,9 +27,14 @@ export function Observations({ opened }: { readonly opened: Answer<"readObservat
     const ofProbe = Map.groupBy(all, ({ path }) => probeOf(path));
     return { probes: describeProbes(raw), fields: ofProbe };
   }, [opened, event]);
+  const hidden = Map.groupBy(withheld, probeOf);
+  const isEmpty = ({ probe, state }: ProbeState): boolean =>
+    state === "observed" && !fields.has(probe) && !hidden.has(probe);
+  // The place that the address names appears with the observations.
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
   return (
     <>
-      <Strip probes={probes} />
+      <Strip probes={probes} isEmpty={isEmpty} />
       {withheld.length > 0 && (
         <p className="note">
           {withheld.length} {withheld.length === 1 ? "field is" : "fields are"} not shown: your roles read fields of low
@@ -33,7 +42,13 @@ export function Observations({ opened }: { readonly opened: Answer<"readObservat
         </p>
       )}
       {probes.map((probe, index) => (
-        <ProbeSection key={probe.probe} probe={probe} id={anchorOf(index)} fields={fields.get(probe.probe) ?? []} />
+        <ProbeSection
+          key={probe.probe}
+          probe={probe}
+          id={anchorOf(index)}
+          fields={fields.get(probe.probe) ?? []}
+          withheld={hidden.get(probe.probe) ?? []}
+        />
       ))}
       <Envelope fields={fields.get("") ?? []} />
       <p className="quiet small">
@@ -43,32 +58,46 @@ export function Observations({ opened }: { readonly opened: Answer<"readObservat
   );
 }
 
-function Strip({ probes }: { readonly probes: readonly ProbeState[] }) {
-  const counts = Object.entries(Object.groupBy(probes, ({ state }) => state));
+const EMPTY = "○";
+
+interface StripProps {
+  readonly probes: readonly ProbeState[];
+  /** Whether a probe ran and reported no field. */
+  readonly isEmpty: (probe: ProbeState) => boolean;
+}
+
+function Strip({ probes, isEmpty }: StripProps) {
+  const empty = probes.filter(isEmpty);
+  const wordsOf = (probe: ProbeState): string =>
+    visible(`${titleOf(probe.probe)}: ${OUTCOMES[probe.state].word}${isEmpty(probe) ? ", no field" : ""}`);
   return (
     <figure className="strip">
       <ol>
-        {probes.map(({ probe, state, reason }, index) => (
-          <li key={probe}>
+        {probes.map((probe, index) => (
+          <li key={probe.probe}>
             <a
               href={`#${anchorOf(index)}`}
-              className={`cell outcome-${state}`}
-              title={visible(`${titleOf(probe)}: ${OUTCOMES[state].word}${reason === null ? "" : `, ${reason}`}`)}
+              className={`cell outcome-${probe.state}`}
+              title={[wordsOf(probe), visible(probe.reason ?? "")].filter(Boolean).join(", ")}
             >
-              <span aria-hidden="true">{OUTCOMES[state].mark}</span>
-              <span className="visually-hidden">
-                {visible(titleOf(probe))}: {OUTCOMES[state].word}
-              </span>
+              <span aria-hidden="true">{isEmpty(probe) ? EMPTY : OUTCOMES[probe.state].mark}</span>
+              <span className="visually-hidden">{wordsOf(probe)}</span>
             </a>
           </li>
         ))}
       </ol>
       <figcaption>
-        {counts.map(([state, list]) => (
-          <span key={state} title={OUTCOMES[state as ProbeState["state"]].what}>
-            <Outcome state={state as ProbeState["state"]} /> <span className="numbers quiet">{list.length}</span>
+        {STATES.map((state) => (
+          <span key={state} title={OUTCOMES[state].what}>
+            <Outcome state={state} />{" "}
+            <span className="numbers quiet">{probes.filter((probe) => probe.state === state).length}</span>
           </span>
         ))}
+        {empty.length > 0 && (
+          <span className="quiet">
+            {EMPTY} observed, no field <span className="numbers">{empty.length}</span>
+          </span>
+        )}
       </figcaption>
     </figure>
   );
@@ -78,13 +107,15 @@ interface ProbeProps {
   readonly probe: ProbeState;
   readonly id: string;
   readonly fields: readonly ObservedField[];
+  /** Paths of fields that the person's roles do not read. */
+  readonly withheld: readonly string[];
 }
 
-function ProbeSection({ probe: { probe, state, reason }, id, fields }: ProbeProps) {
+function ProbeSection({ probe: { probe, state, reason }, id, fields, withheld }: ProbeProps) {
   const [showsAbsent, setShowsAbsent] = useState(false);
   const declared = PROBES.get(probe);
   // A probe that gave no data has no fields to tell apart.
-  const has = new Set(fields.map(({ path }) => fieldNameOf(path).split(".")[0]));
+  const has = new Set([...fields.map(({ path }) => path), ...withheld].map((path) => fieldNameOf(path).split(".")[0]));
   const absent =
     state === "observed" && declared ? Object.entries(declared.fields).filter(([name]) => !has.has(name)) : [];
   return (
@@ -94,6 +125,9 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields }: ProbeProp
           <Foreign text={titleOf(probe)} />
         </h3>
         <Outcome state={state} reason={reason} />
+        {state === "observed" && has.size === 0 && (
+          <span className="quiet">no field{absent.length > 0 && ` of the ${absent.length} of the catalog`}</span>
+        )}
         {!declared && <span className="quiet">The catalog does not know this probe.</span>}
       </header>
       {fields.length > 0 && (
@@ -138,10 +172,18 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields }: ProbeProp
 
 function FieldRow({ field }: { readonly field: ObservedField }) {
   const { path, value, unit, sensitivity, meaning, not_observed: why } = field;
+  const canReadReviews = useScope("features.governance") !== undefined;
+  const reviewed = reviewedPathOf(path);
   return (
     <tr>
       <th scope="row">
-        <Foreign text={fieldNameOf(path)} isCode />
+        {reviewed !== undefined && meaning === null && canReadReviews ? (
+          <Link to="/drift/$path" params={{ path: reviewed }}>
+            <Foreign text={fieldNameOf(path)} isCode />
+          </Link>
+        ) : (
+          <Foreign text={fieldNameOf(path)} isCode />
+        )}
       </th>
       <td>
         <Value value={value} />
@@ -149,9 +191,7 @@ function FieldRow({ field }: { readonly field: ObservedField }) {
         {why !== null && <span className="tag">no observation: {why}</span>}
       </td>
       <td className="quiet">
-        <Marked
-          text={meaning ?? "The catalog does not know this field: its meaning and its sensitivity are not reviewed."}
-        />
+        {meaning === null ? <UnknownField path={reviewed} /> : <Marked text={meaning} />}
         {sensitivity !== null && sensitivity !== "low" && <span className="tag">{sensitivity} sensitivity</span>}
       </td>
     </tr>

@@ -8,6 +8,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { OpenCaseDialog } from "./open-case-dialog.tsx";
 import { isOpened, keepOpened } from "./opened.ts";
+import { OutcomeLegend } from "./outcome.tsx";
 import { type Case, forgetCases, nameOf, useCase } from "./use-case.tsx";
 
 /** The number of events that one call opens. */
@@ -33,7 +34,8 @@ export function OpenPage({ events }: { readonly events: readonly Event[] }) {
   const [first] = closed;
   const areOfOne = closed.every(({ account }) => account === first?.account);
   const known = useCase(person, closed, scope !== undefined && areOfOne && first !== undefined);
-  if (scope === undefined || (!first && !result)) return null;
+  const hasOpened = events.some(({ event_id }) => isOpened(event_id));
+  if (scope === undefined || (!first && !result && !hasOpened)) return null;
   const open = async (under: Case): Promise<void> => {
     setAsking(false);
     setOpening(true);
@@ -76,6 +78,7 @@ export function OpenPage({ events }: { readonly events: readonly Event[] }) {
         <p className="quiet">Choose an account to open its events together: a case covers one account.</p>
       )}
       {result && <Told result={result} />}
+      {hasOpened && <OutcomeLegend />}
       {failed &&
         (isApprovalNeeded(failed.error) ? (
           <WaitForApproval error={failed.error} again={() => void open(failed.under)} />

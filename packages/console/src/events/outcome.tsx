@@ -14,6 +14,9 @@ export const OUTCOMES: Readonly<
   omitted: { mark: "·", word: "omitted", what: "the event says nothing about it" },
 };
 
+/** Every state in one order, also one that no probe has. */
+export const STATES = Object.keys(OUTCOMES) as readonly State[];
+
 /** A state by a letter, a shape and a word, and not by colour alone. */
 export const Outcome = ({ state, reason }: { readonly state: State; readonly reason?: string | null | undefined }) => (
   <span className={`outcome outcome-${state}`}>
@@ -27,4 +30,16 @@ export const Outcome = ({ state, reason }: { readonly state: State; readonly rea
       </>
     )}
   </span>
+);
+
+/** What the marks mean, in one line. */
+export const OutcomeLegend = () => (
+  <p className="outcome-legend small">
+    <span className="quiet">A box is a probe:</span>
+    {STATES.map((state) => (
+      <span key={state} title={OUTCOMES[state].what}>
+        <Outcome state={state} />
+      </span>
+    ))}
+  </p>
 );

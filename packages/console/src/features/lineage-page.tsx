@@ -1,7 +1,11 @@
 import type { Answer } from "@device-risk-signals/admin-api";
+import { describeFields } from "@device-risk-signals/contract/observations";
 import { Link, useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { useRead } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
+import { fieldNameOf, probeOf } from "../events/field-path.ts";
+import { useOpened } from "../events/opened.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
@@ -77,10 +81,29 @@ interface OneValueProps {
   readonly event: Explained["event"];
 }
 
+/** The fields of an event that was opened in this page; reading them again would be one more audited read. */
+function useValues(eventId: string): ReadonlyMap<string, unknown> | undefined {
+  const opened = useOpened(eventId);
+  return useMemo(() => {
+    if (!opened) return undefined;
+    const raw = opened.observations as Readonly<Record<string, unknown>>;
+    const fields = [...describeFields(raw, opened.event.platform)];
+    return new Map(fields.map(({ path, value }) => [`${probeOf(path)}.${fieldNameOf(path)}`, value]));
+  }, [opened]);
+}
+
 function OneValue({ eventId, value, event }: OneValueProps) {
-  const { feature, inputs, layer, adopted, retired, extracted_at, attestation } = value;
+  const { feature, inputs, layer, adopted, retired, extracted_at, attestation, false_readings: falseReadings } = value;
+  const values = useValues(eventId);
+  const canOpen = useScope("events.observations") !== undefined && event?.is_stored === true;
   const steps = [
-    fieldStep(inputs.map(({ name, field, state }) => ({ name, field, more: state }))),
+    fieldStep(
+      inputs.map(({ name, field, state }) => ({
+        name,
+        field,
+        more: values?.has(field) ? JSON.stringify(values.get(field)) : state,
+      })),
+    ),
     ...definitionSteps(value, "one of its versions"),
     layerStep([
       {
@@ -104,6 +127,20 @@ function OneValue({ eventId, value, event }: OneValueProps) {
       <p>
         <Foreign text={value.meaning} />
       </p>
+      {falseReadings.length > 0 && (
+        <p>
+          It misleads where: <Foreign text={falseReadings.join("; ")} />.
+        </p>
+      )}
+      {canOpen && !values && (
+        <p className="quiet">
+          The values of the fields are sealed:{" "}
+          <Link to="/events/$eventId" params={{ eventId }} hash="observations">
+            open the observations
+          </Link>
+          , then come back to see them here.
+        </p>
+      )}
       <LineageGraph steps={steps} label={`Lineage of ${feature}`} />
       <InWords value={value} />
       {attestation && (
@@ -122,7 +159,7 @@ function OneValue({ eventId, value, event }: OneValueProps) {
 
 /** The lineage as a list: what the picture shows, without its lengths. */
 function InWords({ value }: { readonly value: Explanation }) {
-  const { inputs, false_readings: falseReadings, owner, hash, sha256, layer, extracted_at, failure } = value;
+  const { inputs, owner, hash, sha256, layer, extracted_at, failure } = value;
   return (
     <details>
       <summary>The lineage in words</summary>
@@ -139,12 +176,7 @@ function InWords({ value }: { readonly value: Explanation }) {
           </li>
         ))}
         <li>
-          The definition belongs to <Foreign text={owner} />.{" "}
-          {falseReadings.length > 0 && (
-            <>
-              It misleads where: <Foreign text={falseReadings.join("; ")} />.
-            </>
-          )}
+          The definition belongs to <Foreign text={owner} />.
         </li>
         <li>
           The archived program of the version has the SHA-256 <span className="mono">{hash}</span>.

@@ -23,7 +23,7 @@ const featureLink = (feature: string): ReactElement<{ readonly children?: ReactN
 interface FieldInput {
   readonly name: string;
   readonly field: string;
-  /** What else is known of the input: its type, or its state in an event. */
+  /** What else is known of the input: its type, or its value or state in an event. */
   readonly more: string;
 }
 
@@ -80,7 +80,7 @@ export const valueStep = (eventId: string, value: string, at: string): LineageSt
     {
       key: "value",
       title: value,
-      lines: [`event ${eventId.slice(0, 8)}…`, `${at.slice(0, 16).replace("T", " ")} UTC`],
+      lines: [`event ${eventId.slice(0, 8)}…`, `computed ${at.slice(0, 16).replace("T", " ")} UTC`],
       link: around(<Link to="/events/$eventId" params={{ eventId }} className="lineage-node" />),
     },
   ],

@@ -106,6 +106,15 @@ describe.skipIf(!hasChromium)("the timeline of a key (skipped without /usr/bin/c
   const keyOf = (account: string, key = KEY): string =>
     `/events/key?${new URLSearchParams({ account, key }).toString()}`;
 
+  test("searches an account that looks like a key", async () => {
+    const page = await scene.signIn("ina", ["investigator"]);
+    await searchLine(page).fill(KEY);
+    await searchLine(page).press("Enter");
+    await page.getByRole("link", { name: "search it as an account" }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get("account")).toBe(KEY);
+    await page.getByRole("link", { name: "as an idempotency key" }).waitFor();
+  });
+
   test("says what may have become of a key that no event holds, and who sees an erased one", async () => {
     await scene.drs("erase", "run", "--account", "erased", "--reason", "asked by the customer", "--yes");
     const analyst = await scene.signIn("ana", ["analyst"]);

@@ -36,15 +36,25 @@ function Found({ search: { account, key } }: { readonly search: KeySearch }) {
   const isAsked = account !== undefined && key !== undefined;
   const input = { account: account ?? "", idempotency_key: key ?? "" };
   const { data, error, refetch } = useRead("readTimeline", input, isAsked);
-  if (!isAsked) return <Ask />;
+  if (!isAsked) return <Ask text={key} />;
   if (isNotFound(error)) return <NoKey account={input.account} />;
   if (error) return <Failure error={error} what="The timeline could not be read" again={() => void refetch()} />;
   if (!data) return <Skeleton lines={5} />;
   return <KeyTimeline account={input.account} timeline={data} again={() => void refetch()} />;
 }
 
-const Ask = () => (
+/** An account may have the form of a key: the search line takes it for one. */
+const Ask = ({ text }: { readonly text: string | undefined }) => (
   <p className="quiet">
+    {text !== undefined && (
+      <>
+        If it is an account,{" "}
+        <Link to="/events" search={{ account: text }}>
+          search it as an account
+        </Link>
+        .{" "}
+      </>
+    )}
     A key belongs to the account that sent it: two accounts may use the same one. The page of an event links to the
     timeline of its key. The search line takes an account, a space and a key of at least 16 characters.
   </p>

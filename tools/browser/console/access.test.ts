@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)("an approval (skipped without /usr/bin/chromium)",
     await operator.getByText("You asked for this: another person with the role privacy decides.").waitFor();
     expect(await operator.getByRole("button", { name: "Approve" }).count()).toBe(0);
     const page = await scene.signIn("pat", ["privacy"]);
-    await page.getByRole("link", { name: "Approvals" }).click();
+    await page.getByRole("link", { name: "Approvals", exact: true }).click();
     const card = page.getByRole("article").filter({ hasText: "lena" });
     expect(await card.innerText()).toMatch(/olga.*\d+ seconds? ago|olga, now/);
     expect(await card.getByRole("heading").first().innerText()).toBe("Issue an admin token to lena");

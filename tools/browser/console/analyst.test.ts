@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromiu
       /under case FR-4711, which ends in 8 hours/,
     );
     const nothing = page.locator(".probe", { hasText: "Network" });
-    expect(await nothing.innerText()).toMatch(/observed\s+no field of the \d+ of the catalog/);
+    expect(await nothing.innerText()).toMatch(/observed\s+none of \d+ fields/);
     const earlier = page.getByRole("navigation", { name: /Compare/ }).getByRole("link");
     await hand.press(earlier.first());
     await expectCompared(page);

@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", 
     await page.getByLabel("Reason").fill("where the value comes from");
     await page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }).click();
     const field = page.getByRole("row", { name: /^brandNewField/ });
-    await expect.poll(() => field.innerText()).toMatch(/Accepted in a review by .+: /s);
+    await expect.poll(() => field.innerText(), { timeout: 10_000 }).toMatch(/Accepted in a review by .+: /s);
     expect(await field.getByRole("link").getAttribute("href")).toBe(`/drift/${PATH}`);
     await page.goBack();
     await graph.getByText("network: true").last().waitFor();

@@ -31,7 +31,9 @@ export function Observations({ opened }: { readonly opened: Answer<"readObservat
   const isEmpty = ({ probe, state }: ProbeState): boolean =>
     state === "observed" && !fields.has(probe) && !hidden.has(probe);
   // The place that the address names appears with the observations.
-  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
+  useEffect(() => {
+    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, []);
   return (
     <>
       <Strip probes={probes} isEmpty={isEmpty} />
@@ -95,7 +97,7 @@ function Strip({ probes, isEmpty }: StripProps) {
         ))}
         {empty.length > 0 && (
           <span className="quiet">
-            {EMPTY} observed, no field <span className="numbers">{empty.length}</span>
+            {EMPTY} <span className="numbers">{empty.length}</span> of the observed without a field
           </span>
         )}
       </figcaption>
@@ -126,7 +128,9 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields, withheld }:
         </h3>
         <Outcome state={state} reason={reason} />
         {state === "observed" && has.size === 0 && (
-          <span className="quiet">no field{absent.length > 0 && ` of the ${absent.length} of the catalog`}</span>
+          <span className="quiet">
+            {absent.length === 0 ? "no field" : `none of ${absent.length} ${absent.length === 1 ? "field" : "fields"}`}
+          </span>
         )}
         {!declared && <span className="quiet">The catalog does not know this probe.</span>}
       </header>

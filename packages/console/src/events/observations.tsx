@@ -136,6 +136,7 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields, withheld }:
       </header>
       {fields.length > 0 && (
         <table className="table fields-table">
+          <FieldColumns />
           <thead className="visually-hidden">
             <tr>
               <th scope="col">Field</th>
@@ -174,6 +175,15 @@ function ProbeSection({ probe: { probe, state, reason }, id, fields, withheld }:
   );
 }
 
+/** The columns have their widths from here, because cells of a hidden head give them none. */
+const FieldColumns = () => (
+  <colgroup>
+    <col />
+    <col />
+    <col />
+  </colgroup>
+);
+
 function FieldRow({ field }: { readonly field: ObservedField }) {
   const { path, value, unit, sensitivity, meaning, not_observed: why } = field;
   const canReadReviews = useScope("features.governance") !== undefined;
@@ -192,11 +202,21 @@ function FieldRow({ field }: { readonly field: ObservedField }) {
       <td>
         <Value value={value} />
         {unit !== null && unit !== "none" && <span className="quiet"> {unit}</span>}
-        {why !== null && <span className="tag">no observation: {why}</span>}
+        {why !== null && (
+          <>
+            {" "}
+            <span className="tag">no observation: {why}</span>
+          </>
+        )}
       </td>
       <td className="quiet">
         {meaning === null ? <UnknownField path={reviewed} /> : <Marked text={meaning} />}
-        {sensitivity !== null && sensitivity !== "low" && <span className="tag">{sensitivity} sensitivity</span>}
+        {sensitivity !== null && sensitivity !== "low" && (
+          <>
+            {" "}
+            <span className="tag">{sensitivity} sensitivity</span>
+          </>
+        )}
       </td>
     </tr>
   );
@@ -211,6 +231,7 @@ function Envelope({ fields }: { readonly fields: readonly ObservedField[] }) {
         <h3>The event itself</h3>
       </header>
       <table className="table fields-table">
+        <FieldColumns />
         <tbody>
           {fields.map(({ path, value }) => (
             <tr key={path}>

@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chrom
     // Nothing was erased, so no text says it.
     await page.getByText("is here when the account is erased").waitFor();
     // What can't be undone waits for the identity.
-    expect(await button(page, /^Erase/).count()).toBe(0);
+    await page.getByText("An erasure can't be undone: first check who asks for it").waitFor();
     await page.getByLabel("How you checked the identity").first().fill("signed in, code by mail");
     await button(page, "The identity is checked").click();
     await button(page, "Erase what backups have").waitFor();

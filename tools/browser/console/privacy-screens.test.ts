@@ -20,7 +20,7 @@ const SCREENS = {
   holds: { call: "holds", empty: "No holds" },
   restrictions: { call: "restrictions", empty: "No restrictions" },
   purposes: { call: "purposes", empty: "No policy was applied yet" },
-  approvals: { call: "approvals", empty: "No approval was asked for" },
+  approvals: { call: "approvals", empty: "Nothing waits" },
 } as const;
 const NAMES = Object.keys(SCREENS) as readonly (keyof typeof SCREENS)[];
 
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)("of the privacy screens (skipped without /usr/bin/
     await expectShown();
     const link = await page.locator(".next-step .mono").innerText();
     await page.goto(link);
-    await page.getByRole("button", { name: "Withdraw it" }).waitFor();
+    await page.getByRole("button", { name: "Withdraw", exact: true }).waitFor();
     await expectShown();
     await go("erasures");
     await page.getByRole("link", { name: "Show and verify" }).first().click();

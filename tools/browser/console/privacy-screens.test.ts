@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)("of the privacy screens (skipped without /usr/bin/
     await fill();
     for (const name of NAMES) {
       await go(name);
-      await page.locator("tbody tr, .purpose").first().waitFor();
+      await page.locator("tbody tr, .purpose, article").first().waitFor();
       await expectShown();
       // A policy has few purposes, and the server divides the approvals into pages.
       if (name === "purposes" || name === "approvals") continue;

@@ -107,6 +107,7 @@ describe("an analyst who compares versions of a field of high sensitivity", () =
       ticket: null,
       entries: 2,
       accounts: 1,
+      events: 0,
     });
   });
 });

@@ -20,16 +20,17 @@ begin
     -- guard(true): what was rejected before an erasure names no account after it
     where account is null or known_erasure >= latest
     order by age_ms desc;
-  -- guard(no-rows): an account has 20 rows
   delete from recent_rejection d using (
       select r.rejection_id, row_number() over (partition by r.account order by r.rejection_id desc) as place
       from recent_rejection r where r.account in (select n ->> 'account' from jsonb_array_elements(in_rows) n)) ranked
+    -- guard(false): an account has 20 rows
     where d.rejection_id = ranked.rejection_id and ranked.place > 20;
-  -- guard(no-rows): strangers do not displace the rows of accounts
-  delete from recent_rejection where account is null and rejection_id <= (
-    select rejection_id from recent_rejection where account is null order by rejection_id desc offset 2000 limit 1);
-  -- guard(no-rows): the table has 10,000 rows
-  delete from recent_rejection where rejection_id <= (
-    select rejection_id from recent_rejection order by rejection_id desc offset 10000 limit 1);
+  delete from recent_rejection
+    -- guard(false): strangers do not displace the rows of accounts
+    where account is null and rejection_id <= (
+      select rejection_id from recent_rejection where account is null order by rejection_id desc offset 2000 limit 1);
+  delete from recent_rejection
+    -- guard(false): the table has 10,000 rows
+    where rejection_id <= (select rejection_id from recent_rejection order by rejection_id desc offset 10000 limit 1);
 end
 $$;

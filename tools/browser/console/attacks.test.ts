@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)",
   test("shows nothing after the sign-out, also by the button back", async () => {
     const page = await scene.signIn("ines", ["investigator"]);
     await page.goto(`${scene.url}/events/${plain}`);
-    await page.getByText("Idempotency key").waitFor();
+    await page.getByText("Idempotency key", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("npx drs console link").waitFor();
     await page.goBack();
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)",
     await page.getByRole("row").nth(1).waitFor();
     await scene.restart();
     await page.locator(".row-link").first().click();
-    await page.getByText("Idempotency key").waitFor();
+    await page.getByText("Idempotency key", { exact: true }).waitFor();
     scene.takeMessages();
   });
 });

@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)("the latest rejected requests (skipped without /us
     await page.locator("summary", { hasText: "403 Action refused: unknown" }).click();
     const details = page.locator("details[open]");
     expect(await details.innerText()).toContain("The action is unknown.");
-    await details.getByRole("link", { name: "Timeline of a key of this account" }).click();
+    await details.getByRole("link", { name: "What became of a key of this account" }).click();
     await page.getByText("A key belongs to the account").waitFor();
     expect(await page.getByLabel("Account", { exact: true }).inputValue()).toBe(HOSTILE);
     expect(scene.takeMessages()).toEqual([]);

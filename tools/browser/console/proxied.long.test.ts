@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)("a person behind a proxy (skipped without /usr/bin
     await page.waitForURL(`${publicUrl}/holds`);
     await page.getByRole("link", { name: "Overview" }).click();
     await page.waitForURL(`${publicUrl}/`);
-    await page.getByRole("link", { name: "Audit" }).click();
+    await page.getByRole("link", { name: "Audit", exact: true }).click();
     await page.waitForURL(`${publicUrl}/audit`);
     await page.getByRole("heading", { name: "Audit", level: 1 }).waitFor();
     await page.getByRole("button", { name: "Copy link" }).click();

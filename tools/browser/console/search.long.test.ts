@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)("a search (skipped without /usr/bin/chromium)", ()
     await openPage(page);
     await page.locator(".opened-row").getByText("+8,000 unknown").waitFor();
     expect(await page.locator(".opened-row .cell").count()).toBeLessThan(100);
-    expect(await page.locator(".opened-row").getByRole("img").getAttribute("aria-label")).toContain("8000 timeout");
+    expect(await page.locator(".opened-row").textContent()).toContain("8000 timeout");
     expect(scene.takeMessages()).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:console`: measures the console in Chromium (`/usr/bin/chromium`) and the reads behind it, next to
+ * `npm run bench:console`: measures the console in Chromium and the reads behind it, next to
  * their goals, while 200 events a second arrive at a server with a million events. `--events N` (default 1000000),
  * `--fill-seconds N` (default 300), `--minutes N` of the live view (default 3), `--reads N` of each list (default 200),
  * `--folder DIR` keeps the events for a later run, `--only NAME` measures one group: bundle, sight, tail, string,

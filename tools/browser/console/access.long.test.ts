@@ -15,7 +15,7 @@ beforeAll(async () => {
   await scene.drs("audit", "checkpoint");
 });
 
-describe.skipIf(!hasChromium)("an approval (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("an approval (skipped without Chromium)", () => {
   test("is given by a second person, who sees what is approved, and says why", async () => {
     const operator = await scene.signIn("olga", ["operator"]);
     await askForToken(operator, "lena");
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)("an approval (skipped without /usr/bin/chromium)",
   });
 });
 
-describe.skipIf(!hasChromium)("the screens of access (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the screens of access (skipped without Chromium)", () => {
   test("end the session of a person, whose page leads to the sign-in", async () => {
     const eve = await scene.signIn("eve", ["analyst"]);
     const page = await scene.signIn("olga", ["operator"]);

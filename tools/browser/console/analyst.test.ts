@@ -37,7 +37,7 @@ async function expectCompared(page: Page): Promise<void> {
   expect(path).toBe(`/events/${ids.later}/compare/${ids.earlier}`);
 }
 
-describe.skipIf(!hasChromium)("an investigator (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("an investigator (skipped without Chromium)", () => {
   test.each(WAYS)("finds, opens, compares and hands over an event by %s, within eight", async (way) => {
     const page = await scene.signIn(`ines-${way}`, ["investigator"]);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -63,7 +63,7 @@ async function otherSite(html: string): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}/`;
 }
 
-describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the console (skipped without Chromium)", () => {
   test("shows hostile texts of a phone as texts on every page", async () => {
     const page = await scene.signIn("ines", ["investigator"]);
     const alerts: string[] = [];

@@ -26,7 +26,7 @@ const PATHS = {
   "/access/cases": "**/admin/v1/cases*",
 } as const;
 
-describe.skipIf(!hasChromium)("the screen (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the screen (skipped without Chromium)", () => {
   const ROLES = ["operator", "privacy", "auditor"];
 
   test.each(Object.entries(PATHS))(

@@ -34,7 +34,7 @@ async function expectAnswers(page: Page): Promise<void> {
   expect(await row.getByTitle(event).count()).toBe(1);
 }
 
-describe.skipIf(!hasChromium)("an auditor (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("an auditor (skipped without Chromium)", () => {
   test.each(WAYS)("sees by %s who opened what, that the log is complete, and takes the proof, in four", async (way) => {
     const page = await scene.signIn("ann", ["auditor"]);
     const hand = new Hand(way);

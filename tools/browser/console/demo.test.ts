@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => page?.close());
 
-describe.skipIf(!hasChromium)("with the data of the demo (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("with the data of the demo (skipped without Chromium)", () => {
   test("each screen of the rail has something to show, and is accessible in light and dark", async () => {
     expect(links.length).toBeGreaterThan(5);
     for (const href of links) {

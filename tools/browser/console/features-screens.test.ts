@@ -24,7 +24,7 @@ const HOSTILE_SCREENS = new Set([
   "the lineage of a value",
 ]);
 
-describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the console (skipped without Chromium)", () => {
   test.each(Object.keys(SCREENS))("%s is accessible, fits each window, and runs no text", async (name) => {
     const page = await scene.signIn("ana", ["analyst"]);
     await page.goto(`${scene.url}${SCREENS[name]?.()}`);

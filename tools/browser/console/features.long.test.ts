@@ -38,7 +38,7 @@ async function expectCompared(page: Page): Promise<void> {
   expect(new URL(page.url()).pathname).toBe("/features/new_found@1/compare/new_found@2");
 }
 
-describe.skipIf(!hasChromium)("an analyst (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("an analyst (skipped without Chromium)", () => {
   test("reviews a field, sees its adoption and its features, and compares two versions, in six clicks", async () => {
     const page = await scene.signIn("ana", ["analyst"]);
     let clicks = 0;

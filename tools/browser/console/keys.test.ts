@@ -49,7 +49,7 @@ async function expectTimeline(page: Page): Promise<void> {
 
 const searchLine = (page: Page) => page.getByRole("textbox", { name: "Account, event id or idempotency key" });
 
-describe.skipIf(!hasChromium)("an integrator (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("an integrator (skipped without Chromium)", () => {
   test("types a key and its account, and sees what happened to it", async () => {
     const page = await scene.signIn("ivo", ["investigator"]);
     await searchLine(page).click();
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)("an integrator (skipped without /usr/bin/chromium)
   });
 });
 
-describe.skipIf(!hasChromium)("the timeline of a key (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the timeline of a key (skipped without Chromium)", () => {
   const keyOf = (account: string, key = KEY): string =>
     `/events/key?${new URLSearchParams({ account, key }).toString()}`;
 

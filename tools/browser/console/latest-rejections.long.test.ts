@@ -36,7 +36,7 @@ const latest = async (page: Page): Promise<void> => {
   await page.getByRole("navigation", { name: "Rejected requests" }).getByRole("link", { name: "Latest" }).click();
 };
 
-describe.skipIf(!hasChromium)("the latest rejected requests (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the latest rejected requests (skipped without Chromium)", () => {
   test("show a refused request within seconds, with its rule, and by a filter only those of its account", async () => {
     const page = await scene.signIn("ivo", ["investigator"]);
     await latest(page);

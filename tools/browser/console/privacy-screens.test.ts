@@ -52,7 +52,7 @@ const repeatRows = (name: keyof typeof SCREENS): Promise<unknown> =>
     await route.fulfill({ response, json: Object.fromEntries(many) });
   });
 
-describe.skipIf(!hasChromium)("of the privacy screens (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("of the privacy screens (skipped without Chromium)", () => {
   test.each(NAMES)("%s is accessible while it loads, after a failure, and empty", async (name) => {
     await answerLate(page, callOf(name));
     await go(name);

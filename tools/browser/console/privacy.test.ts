@@ -59,7 +59,7 @@ const otto: Colleague = async (link) => {
   return page;
 };
 
-describe.skipIf(!hasChromium)("a privacy officer (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("a privacy officer (skipped without Chromium)", () => {
   test.each(WAYS)("erases an account by %s, which another person approves, within eight of both", async (way) => {
     const page = await scene.signIn("ann", ["privacy"]);
     const hand = new Hand(way);

@@ -52,7 +52,7 @@ async function startProxy(port: number, target: number): Promise<Server> {
   }).listen(port);
 }
 
-describe.skipIf(!hasChromium)("a person behind a proxy (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("a person behind a proxy (skipped without Chromium)", () => {
   test("signs in, moves, copies links and signs out, all below its path", async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -205,7 +205,7 @@ const STATES: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-describe.skipIf(!hasChromium)("the console (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the console (skipped without Chromium)", () => {
   test.each(Object.keys(STATES))("%s is accessible and fits each window", async (name) => {
     const before = page;
     await STATES[name]?.();

@@ -31,7 +31,7 @@ async function openPage(page: Page): Promise<void> {
   await page.getByRole("dialog").getByRole("button", { name: "Open", exact: true }).click();
 }
 
-describe.skipIf(!hasChromium)("a search (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("a search (skipped without Chromium)", () => {
   test("shows when events were received, and zooms by keyboard and by pointer", async () => {
     const page = await scene.signIn("ines", ["investigator"]);
     await page.goto(searchOf("account=many"));

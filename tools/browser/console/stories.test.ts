@@ -17,7 +17,7 @@ beforeAll(async () => {
   await scene.restart();
 });
 
-describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("a person (skipped without Chromium)", () => {
   test.each(WAYS)(
     "whose request got 400 finds by %s the rule, the SDK version and how often, in three",
     async (way) => {
@@ -91,7 +91,7 @@ describe.skipIf(!hasChromium)("a person (skipped without /usr/bin/chromium)", ()
   });
 });
 
-describe.skipIf(!hasChromium)("the live view (skipped without /usr/bin/chromium)", () => {
+describe.skipIf(!hasChromium)("the live view (skipped without Chromium)", () => {
   test("shows an event within 1.5 seconds of its answer, and continues next to a chosen one", async () => {
     const page = await scene.signIn("ivo", ["analyst"]);
     await rail(page, "Live").click();

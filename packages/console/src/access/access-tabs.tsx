@@ -1,5 +1,4 @@
-import { Link } from "@tanstack/react-router";
-import { PageHead } from "../ui/page-head.tsx";
+import { TabbedHead } from "../ui/tabbed-head.tsx";
 
 const TABS = [
   ["/access", "People"],
@@ -9,15 +8,4 @@ const TABS = [
 ] as const;
 
 /** The head of the screens about who has access. */
-export const AccessTabs = ({ what }: { readonly what: string }) => (
-  <>
-    <PageHead title="Access" what={what} />
-    <nav className="tabs" aria-label="Access">
-      {TABS.map(([to, name]) => (
-        <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>
-          {name}
-        </Link>
-      ))}
-    </nav>
-  </>
-);
+export const AccessTabs = (props: { readonly what: string }) => <TabbedHead title="Access" tabs={TABS} {...props} />;

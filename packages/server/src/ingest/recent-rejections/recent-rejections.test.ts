@@ -160,6 +160,24 @@ describe("the latest rejected requests", () => {
     const { rows } = await opened.owner.query<{ account: string }>("select account from recent_rejection");
     expect(rows).toEqual([{ account: "customer-2" }]);
   });
+
+  it("are deleted without waiting for a transaction that has one of them", async () => {
+    const { log } = openLog();
+    for (const account of ["customer-1", "customer-2"]) log.add(rejected({ account }));
+    await log.flush();
+    await opened.owner.query("update recent_rejection set at = at - interval '2 days'");
+    await opened.owner.query("begin; select 1 from recent_rejection where account = 'customer-1' for update");
+    try {
+      await inOwnerTransaction(opened.system.administration, async (owner) => {
+        await owner.query("set local lock_timeout = '1s'");
+        await owner.query("select delete_old_rejections('1 day', 1000)");
+      });
+    } finally {
+      await opened.owner.query("rollback");
+    }
+    const { rows } = await opened.owner.query("select account from recent_rejection");
+    expect(rows).toEqual([{ account: "customer-1" }]);
+  });
 });
 
 describe("a flood of rejections", () => {

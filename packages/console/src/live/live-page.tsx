@@ -4,12 +4,13 @@ import { memo, type MouseEvent, useState } from "react";
 import { Forbidden, useScope } from "../app/session.tsx";
 import { useKeys } from "../app/use-keys.ts";
 import { EventHead } from "../events/event-head.tsx";
+import { ChosenFilters } from "../ui/chosen-filters.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time } from "../ui/time.tsx";
-import { hrefWith, LIVE_FILTERS, type LiveFilter, type LiveSearch, liveSearchOf } from "./live-search.ts";
+import { hrefWith, LIVE_FILTERS, type LiveSearch, liveSearchOf } from "./live-search.ts";
 import { RING, type Tail } from "./tail.ts";
 import { type TailFilter, useTail } from "./use-tail.ts";
 
@@ -34,7 +35,7 @@ export function LivePage() {
       <p className="quiet">
         A refused request is no event: see <Link to="/rejections/latest">the latest rejected requests</Link>.
       </p>
-      <Chosen search={search} />
+      <ChosenFilters to="/live" search={search} labels={LIVE_FILTERS} />
       {isPaused && (
         <p className="paused-bar" role="status">
           <strong>Paused.</strong> <span className="numbers">{waiting.length.toLocaleString()}</span> newer{" "}
@@ -58,26 +59,6 @@ export function LivePage() {
       </div>
       <Unshown tail={tail} />
     </>
-  );
-}
-
-function Chosen({ search }: { readonly search: LiveSearch }) {
-  const names = Object.keys(search) as readonly LiveFilter[];
-  if (names.length === 0) return null;
-  return (
-    <ul className="chips" aria-label="Chosen filters">
-      {names.map((name) => {
-        const { [name]: value = "", ...others } = search;
-        return (
-          <li key={name} className="chip">
-            <span className="quiet">{LIVE_FILTERS[name]}</span> <Foreign text={value} isCode />
-            <Link to="/live" search={others} className="chip-remove" aria-label={`Remove ${LIVE_FILTERS[name]}`}>
-              ×
-            </Link>
-          </li>
-        );
-      })}
-    </ul>
   );
 }
 

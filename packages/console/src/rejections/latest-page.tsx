@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { call } from "../app/api.ts";
 import { Forbidden, useScope } from "../app/session.tsx";
+import { ChosenFilters } from "../ui/chosen-filters.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Foreign, visible } from "../ui/foreign.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -29,36 +30,11 @@ export function LatestPage() {
       ) : (
         <>
           {scope === "pseudonyms" && <p className="note">Accounts are shown as pseudonyms.</p>}
-          <Chosen search={search} />
+          <ChosenFilters to="/rejections/latest" search={search} labels={LATEST_FILTERS} />
           <Latest search={search} canFilter={scope === "full"} />
         </>
       )}
     </>
-  );
-}
-
-function Chosen({ search }: { readonly search: LatestSearch }) {
-  const names = Object.keys(search) as readonly LatestFilter[];
-  if (names.length === 0) return null;
-  return (
-    <ul className="chips" aria-label="Chosen filters">
-      {names.map((name) => {
-        const { [name]: value = "", ...others } = search;
-        return (
-          <li key={name} className="chip">
-            <span className="quiet">Only this {LATEST_FILTERS[name]}:</span> <Foreign text={value} isCode />
-            <Link
-              to="/rejections/latest"
-              search={others}
-              className="chip-remove"
-              aria-label={`Remove ${LATEST_FILTERS[name]}`}
-            >
-              ×
-            </Link>
-          </li>
-        );
-      })}
-    </ul>
   );
 }
 

@@ -30,17 +30,17 @@ begin
   if not found then
     raise exception 'no committed audit entry of this login allows the read' using errcode = 'insufficient_privilege';
   end if;
-  -- guard: a login that turned synchronous_commit off reads nothing whose entry a crash would lose
-  if current_setting('server_version_num')::int >= 170000 then
-    -- Flushes the log up to this message, which comes after the commit.
-    perform pg_logical_emit_message(false, 'drs', '', true);
-    return entry;
-  end if;
   for tried in 1 .. 100 loop
+    -- guard(true): a login that turned synchronous_commit off reads nothing whose entry a crash would lose
     if pg_current_wal_flush_lsn() >= committed then
       return entry;
     end if;
-    perform pg_sleep(0.01);
+    if current_setting('server_version_num')::int >= 170000 then
+      -- Flushes the log up to this message.
+      perform pg_logical_emit_message(false, 'drs', '', true);
+    else
+      perform pg_sleep(0.01);
+    end if;
   end loop;
   raise exception 'the audit entry that allows the read is not durable yet' using errcode = 'query_canceled';
 end

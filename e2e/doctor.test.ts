@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
@@ -44,6 +47,19 @@ describe("drs doctor", () => {
     expect(stdout).toMatch(/^WARN {2}purposes: no policy: every event is kept without end/m);
     expect(stdout).not.toContain("FAIL");
     expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
+  });
+
+  test("says how long each dependency took, warns of a slow one, and takes its time for no difference of clocks", async () => {
+    const worker = createServer((_, response) => void setTimeout(() => response.end(), 4_200));
+    worker.listen(0, "127.0.0.1");
+    await once(worker, "listening");
+    const workerUrl = `http://127.0.0.1:${(worker.address() as AddressInfo).port}`;
+    const { code, stdout } = await runWithBreakGlass({ ...environment, DRS_WORKER_URL: workerUrl }, "doctor");
+    worker.close();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {4}database: PostgreSQL .* \(\d+ ms\)$/m);
+    expect(stdout).toMatch(/^WARN {2}worker: http:\S+ is ready, but slowly \(4\d\d\d ms\)$/m);
+    expect(stdout).toMatch(/^ok {4}clock: \d+ milliseconds? between/m);
   });
 
   test("says how old the latest recorded backup of each store is, and warns of one that is missing or too old", async () => {

@@ -20,6 +20,7 @@ export const HEALTH_ROUTES = {
             Type.Enum(["advice", "warning"], { description: "Of a finding that is no failure." }),
           ),
           detail: shownText(),
+          took_ms: Type.Optional(count("Milliseconds until the dependency answered, where one was asked.")),
         }),
       ),
     }),

@@ -53,6 +53,7 @@ const ORDER = Object.keys(LEVELS);
 
 function Findings({ findings, at }: { readonly findings: readonly Finding[]; readonly at: number }) {
   const sorted = findings.toSorted((a, b) => ORDER.indexOf(levelOf(a)) - ORDER.indexOf(levelOf(b)));
+  const asked = findings.filter(({ took_ms }) => took_ms !== undefined);
   const told = sorted.filter((finding) => levelOf(finding) !== "ok");
   const inOrder = sorted.filter((finding) => levelOf(finding) === "ok");
   const failed = findings.filter(({ ok }) => !ok).length;
@@ -65,6 +66,7 @@ function Findings({ findings, at }: { readonly findings: readonly Finding[]; rea
         </span>
       </div>
       {told.length > 0 && <FindingTable findings={told} />}
+      {asked.length > 0 && <Asked findings={asked} />}
       {inOrder.length > 0 && (
         <details className="in-order">
           <summary>
@@ -76,6 +78,22 @@ function Findings({ findings, at }: { readonly findings: readonly Finding[]; rea
     </section>
   );
 }
+
+/** How long each dependency took to answer this time, the slowest first. */
+const Asked = ({ findings }: { readonly findings: readonly Finding[] }) => (
+  <dl className="facts" aria-label="Time until each dependency answered">
+    {findings
+      .toSorted((a, b) => (b.took_ms ?? 0) - (a.took_ms ?? 0))
+      .map(({ what, ok, took_ms = 0 }, index) => (
+        <div key={index}>
+          <dt>{what}</dt>
+          <dd className="numbers">
+            {ok ? `answered in ${took_ms.toLocaleString()} ms` : `failed after ${took_ms.toLocaleString()} ms`}
+          </dd>
+        </div>
+      ))}
+  </dl>
+);
 
 const FindingTable = ({ findings }: { readonly findings: readonly Finding[] }) => (
   <table className="table checks">

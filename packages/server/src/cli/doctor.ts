@@ -15,7 +15,7 @@ export function doctorCommand(context: Context): Command {
       const { findings, cause } = await examineHealth(context);
       for (const finding of findings) {
         if (options.json) printJson(context, finding);
-        else printFinding(context, labelOf(finding), `${finding.what}: ${finding.detail}`);
+        else printFinding(context, finding);
       }
       if (cause) throw cause;
       const failed = findings.filter(({ ok }) => !ok).length;
@@ -44,9 +44,11 @@ async function examineHealth(context: Context): Promise<Health> {
   });
 }
 
-function printFinding(context: Context, label: string, text: string): void {
+function printFinding(context: Context, finding: Finding): void {
+  const label = labelOf(finding);
   const colour = label === "FAIL" ? "red" : label === "WARN" ? "yellow" : undefined;
-  printStyled(context, colour, label, `  ${text}`);
+  const took = finding.took_ms === undefined ? "" : ` (${finding.took_ms} ms)`;
+  printStyled(context, colour, label, `  ${finding.what}: ${finding.detail}${took}`);
 }
 
 function labelOf({ ok, severity, skipped }: Finding): string {

@@ -46,6 +46,8 @@ export interface Finding {
   /** If the check did not fail: the severity of what it found. */
   readonly severity?: Warning["severity"];
   readonly detail: string;
+  /** How long a dependency took to answer. */
+  readonly took_ms?: number;
   /** Whether nothing was tried, because something that the check needs failed. */
   readonly skipped?: true;
 }
@@ -96,6 +98,16 @@ export type Examined = RecoveryParts &
   CapacityParts &
   Pick<Installation, "approvals" | "config" | "dependencies" | "driftDecisions" | "keyEncryption">;
 
+/** A dependency that takes longer to answer is slow, although it answers. */
+const SLOW_MS = 1_000;
+
+/** The finding about a dependency that was asked at `start`, with the time until now. @param start by `performance.now` */
+function answered(start: number, finding: Finding): Finding {
+  const took_ms = Math.ceil(performance.now() - start);
+  if (!finding.ok || finding.severity || took_ms < SLOW_MS) return { ...finding, took_ms };
+  return { ...finding, took_ms, severity: "warning", detail: `${finding.detail}, but slowly` };
+}
+
 type Check = (installation: Examined, isStandby: boolean) => Promise<Finding | readonly Finding[]>;
 
 const CHECKS: readonly (readonly [what: string, check: Check])[] = [
@@ -145,12 +157,11 @@ export async function examine(installation: Examined): Promise<readonly Finding[
   const { config, pool, clock } = installation;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
+  const start = performance.now();
   const row = await queryRow(pool, EXAMINE_DATABASE);
-  findings.push({
-    what: "database",
-    ok: true,
-    detail: `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}${row.standby ? ", a read-only standby" : ""}`,
-  });
+  const after = clock.now();
+  const detail = `PostgreSQL ${row.version}${config.embedded ? ", embedded" : ""}${row.standby ? ", a read-only standby" : ""}`;
+  findings.push(answered(start, { what: "database", ok: true, detail }));
   if (await isDemo(pool)) findings.push({ what: "demo", ok: true, severity: "advice", detail: DEMO_NOTE });
   findings.push({
     what: "durability",
@@ -179,7 +190,7 @@ export async function examine(installation: Examined): Promise<readonly Finding[
   }
   const { disk, partitions, locks } = await examineCapacity(installation);
   findings.push(diskFinding(disk), partitionFinding(partitions), lockFinding(locks));
-  const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - clock.now())) / 2));
+  const difference = Math.round(Math.abs((row.now_ms - before + (row.now_ms - after)) / 2));
   findings.push({
     what: "clock",
     ok: difference <= MAX_CLOCK_DIFFERENCE_MS,
@@ -276,15 +287,17 @@ export async function identityFinding({
   const dependency = dependencies.get("identity_provider");
   const options = { issuer, clientId, clientSecret, scopes, redirectUri: publicUrl, dependency };
   const what = "identity provider";
-  return identityProvider(options)
+  const start = performance.now();
+  const finding = await identityProvider(options)
     .check()
     .then(
-      () => [{ what, ok: true, detail: `${issuer} answers` }],
+      () => ({ what, ok: true, detail: `${issuer} answers` }),
       (error: unknown) => {
         if (!(error instanceof Unavailable)) throw error;
-        return [{ what, ok: false, detail: `${issuer}: ${error.message}: no person can sign in; sessions continue` }];
+        return { what, ok: false, detail: `${issuer}: ${error.message}: no person can sign in; sessions continue` };
       },
     );
+  return [answered(start, finding)];
 }
 
 /** Maximum number of lost secrets that are described one by one. */
@@ -332,15 +345,15 @@ async function tryStores(
   for (const [name, requireWritable] of stores) {
     if (!requireWritable) continue;
     const what = DEPENDENCIES[name].title;
-    findings.push(
-      await requireWritable().then(
-        () => ({ what, ok: true, detail: "can be written" }),
-        (error: unknown) => {
-          if (!(error instanceof Unavailable)) throw error;
-          return { what, ok: false, detail: error.message };
-        },
-      ),
+    const start = performance.now();
+    const finding = await requireWritable().then(
+      () => ({ what, ok: true, detail: "can be written" }),
+      (error: unknown) => {
+        if (!(error instanceof Unavailable)) throw error;
+        return { what, ok: false, detail: error.message };
+      },
     );
+    findings.push(answered(start, finding));
   }
   return findings;
 }
@@ -348,10 +361,12 @@ async function tryStores(
 /** Logs in as the owner, whose login changes holds and policies and erases. */
 async function ownerFinding({ administration, config }: Examined): Promise<Finding> {
   const what = "owner's login";
+  const start = performance.now();
   try {
-    if (await isOwner(administration)) return { what, ok: true, detail: "logs in, and owns the tables" };
+    const owns = await isOwner(administration);
+    if (owns) return answered(start, { what, ok: true, detail: "logs in, and owns the tables" });
   } catch (error) {
-    return { what, ok: false, detail: asUnusable(error, DEPENDENCIES.owner_database.title).message };
+    return answered(start, { what, ok: false, detail: asUnusable(error, DEPENDENCIES.owner_database.title).message });
   }
   const changes = "holds, policies and erasures can't be changed";
   return hasOwnerLogin(config)
@@ -577,11 +592,13 @@ async function workerFinding({ config }: Examined): Promise<Finding> {
   }
   const { origin } = new URL(workerUrl);
   const signal = AbortSignal.timeout(config.dependencyTimeoutMs);
+  const start = performance.now();
   const state = await fetch(new URL("/readyz", workerUrl), { signal, redirect: "error" }).then(
     async (response) => (response.ok ? undefined : `it is not ready: ${(await response.text()).slice(0, 500)}`),
     ({ cause, name }: Error) => `it can't be reached (${(cause as NodeJS.ErrnoException | undefined)?.code ?? name})`,
   );
-  return { what, ok: state === undefined, detail: state === undefined ? `${origin} is ready` : `${origin}: ${state}` };
+  const detail = state === undefined ? `${origin} is ready` : `${origin}: ${state}`;
+  return answered(start, { what, ok: state === undefined, detail });
 }
 
 async function approvalFinding({ pool, clock, approvals }: Examined): Promise<Finding> {

@@ -139,9 +139,10 @@ describe("an identity provider that", () => {
       return identityFinding({ config, dependencies: new Dependencies(5_000) });
     };
     const what = "identity provider";
-    expect(await found(provider.issuer)).toEqual([{ what, ok: true, detail: `${provider.issuer} answers` }]);
+    const took_ms = expect.any(Number);
+    expect(await found(provider.issuer)).toEqual([{ what, ok: true, detail: `${provider.issuer} answers`, took_ms }]);
     const detail = expect.stringContaining("127.0.0.1:2: the identity provider can't be reached (ECONNREFUSED): no");
-    expect(await found("http://127.0.0.1:2")).toEqual([{ what, ok: false, detail }]);
+    expect(await found("http://127.0.0.1:2")).toEqual([{ what, ok: false, detail, took_ms }]);
     expect(await found(undefined)).toEqual([]);
   });
 

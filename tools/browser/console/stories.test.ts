@@ -36,21 +36,26 @@ describe.skipIf(!hasChromium)("a person (skipped without Chromium)", () => {
     },
   );
 
-  test.each(WAYS)("finds by %s which probe times out on which SDK version, and events of it, in four", async (way) => {
-    const page = await scene.signIn("mia", ["analyst"]);
-    const hand = new Hand(way);
-    await hand.press(rail(page, "Probe health"));
-    const row = page.getByRole("row", { name: /^Fonts/ });
-    await row.getByRole("img", { name: /timeout \d+ % \(1\)/ }).waitFor();
-    await hand.press(row.getByRole("link").first());
-    await page.getByRole("heading", { name: /^Fonts, / }).waitFor();
-    expect(await page.getByRole("row", { name: /^timeout/ }).innerText()).toMatch(/timeout\s+1\s+\d+ %/);
-    await hand.press(page.getByRole("link", { name: "Example events" }));
-    await page.getByRole("row").nth(1).waitFor();
-    expect(new URL(page.url()).searchParams.get("sdk_version")).toBe("1.2.3");
-    expect(hand.count).toBeLessThanOrEqual(4);
-    expect(scene.takeMessages()).toEqual([]);
-  });
+  test.each(WAYS)(
+    "finds by %s which probe times out on which OS and SDK version, and events of it, in four",
+    async (way) => {
+      const page = await scene.signIn("mia", ["analyst"]);
+      const hand = new Hand(way);
+      await hand.press(rail(page, "Probe health"));
+      const row = page.getByRole("row", { name: /^Fonts/ });
+      await row.getByRole("img", { name: /timeout \d+ % \(1\)/ }).waitFor();
+      await hand.press(row.getByRole("link").first());
+      await page.getByRole("heading", { name: /^Fonts, / }).waitFor();
+      expect(await page.getByRole("row", { name: /^timeout/ }).innerText()).toMatch(/timeout\s+1\s+\d+ %/);
+      const byOs = page.getByRole("table", { name: "By OS version" }).getByRole("row", { name: /timeout 100 %/ });
+      expect(await byOs.innerText()).toMatch(/^android unknown\b/);
+      await hand.press(page.getByRole("link", { name: "Example events" }));
+      await page.getByRole("row").nth(1).waitFor();
+      expect(new URL(page.url()).searchParams.get("sdk_version")).toBe("1.2.3");
+      expect(hand.count).toBeLessThanOrEqual(4);
+      expect(scene.takeMessages()).toEqual([]);
+    },
+  );
 
   test.each(WAYS)("reviews by %s a field that the catalog does not know, in six", async (way) => {
     const page = await scene.signIn("ana", ["analyst"]);
@@ -65,20 +70,24 @@ describe.skipIf(!hasChromium)("a person (skipped without Chromium)", () => {
     expect(scene.takeMessages()).toEqual([]);
   });
 
-  test.each(WAYS)("sees by %s whether it is healthy, what will be full and what runs, in two", async (way) => {
-    const page = await scene.signIn("olga", ["operator"]);
-    const hand = new Hand(way);
-    await hand.press(rail(page, "Health"));
-    await page.getByRole("heading", { name: "Capacity" }).waitFor();
-    await page.getByRole("heading", { name: /to do now|has to be done at once/ }).waitFor();
-    const shown = await page.locator("main").innerText();
-    expect(shown).toMatch(/Nothing has to be done at once|to do now/);
-    expect(shown).toMatch(/The disk is full\s+(in [\d,]+ days|never at this rate)/);
-    expect(shown).toMatch(/Database\s+[\d.]+ MiB/);
-    expect(shown).toContain("Work under way");
-    expect(hand.count).toBeLessThanOrEqual(2);
-    expect(scene.takeMessages()).toEqual([]);
-  });
+  test.each(WAYS)(
+    "sees by %s whether it is healthy, which dependency is slow, what will be full and what runs, in two",
+    async (way) => {
+      const page = await scene.signIn("olga", ["operator"]);
+      const hand = new Hand(way);
+      await hand.press(rail(page, "Health"));
+      await page.getByRole("heading", { name: "Capacity" }).waitFor();
+      await page.getByRole("heading", { name: /to do now|has to be done at once/ }).waitFor();
+      const shown = await page.locator("main").innerText();
+      expect(shown).toMatch(/Nothing has to be done at once|to do now/);
+      expect(shown).toMatch(/^database\s+answered in [\d,]+ ms$/m);
+      expect(shown).toMatch(/The disk is full\s+(in [\d,]+ days|never at this rate)/);
+      expect(shown).toMatch(/Database\s+[\d.]+ MiB/);
+      expect(shown).toContain("Work under way");
+      expect(hand.count).toBeLessThanOrEqual(2);
+      expect(scene.takeMessages()).toEqual([]);
+    },
+  );
 
   test("sees on the overview what waits for the own roles, and nothing of others", async () => {
     const page = await scene.signIn("pia", ["privacy"]);

@@ -183,23 +183,28 @@ interface DetailProps {
   readonly by: OutcomeGroup;
 }
 
-type EventFilter = Readonly<Record<string, string>>;
+/** A filter that both the list of events and the summary of outcomes have. */
+interface EventFilter {
+  readonly sdk_version?: string;
+  readonly platform?: "android" | "ios";
+}
 
-const dayOf = (day: string): EventFilter => ({
+const dayOf = (day: string) => ({
   from: `${day}T00:00:00.000Z`,
   to: new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString(),
 });
 
-/** The filter of the events of a group, as far as the list of events has one. */
+/** The filter of the events of a group, as far as there is one. */
 function eventsOf(by: OutcomeGroup, group: string): EventFilter {
   if (by === "sdk_version") return { sdk_version: group };
-  return by === "day" ? {} : { platform: group.split(" ")[0] ?? "" };
+  return by === "day" ? {} : { platform: group.split(" ")[0] as "android" | "ios" };
 }
 
 function Detail({ probe, group, counts, by }: DetailProps) {
   const { days = 7 } = useSearch({ from: "/shell/probes" });
   const total = totalOf(counts);
   const time = by === "day" ? dayOf(group) : { from: startOf(days) };
+  const filter = eventsOf(by, group);
   return (
     <section className="detail" aria-labelledby="detail">
       <h2 id="detail">
@@ -226,9 +231,17 @@ function Detail({ probe, group, counts, by }: DetailProps) {
           ))}
         </tbody>
       </table>
-      <Trend probe={probe} by={by} group={group} />
+      {by === "sdk_version" && <Shares title="By OS version" probe={probe} by="os" filter={filter} />}
+      {by !== "day" && (
+        <Shares
+          title={`By day${by === "os" ? ", all versions of the platform" : ""}`}
+          probe={probe}
+          by="day"
+          filter={filter}
+        />
+      )}
       <p>
-        <Link to="/events" search={{ ...time, ...eventsOf(by, group) }}>
+        <Link to="/events" search={{ ...time, ...filter }}>
           Example events
         </Link>{" "}
         <span className="quiet">
@@ -240,28 +253,33 @@ function Detail({ probe, group, counts, by }: DetailProps) {
   );
 }
 
-/** The days of the probe, for the platform or the SDK version of the group. */
-function Trend({ probe, by, group }: Omit<DetailProps, "counts">) {
+interface SharesProps {
+  readonly title: string;
+  readonly probe: string;
+  readonly by: "day" | "os";
+  readonly filter: EventFilter;
+}
+
+/** The outcomes of one probe by day or by version of the OS. */
+function Shares({ title, probe, by, filter }: SharesProps) {
   const { days = 7 } = useSearch({ from: "/shell/probes" });
-  const filter =
-    by === "sdk_version"
-      ? { sdk_version: group }
-      : by === "day"
-        ? {}
-        : { platform: group.split(" ")[0] as "android" | "ios" };
-  const { data } = useRead("summarizeOutcomes", { by: "day", probe, from: startOf(days), ...filter }, by !== "day");
+  const { data } = useRead("summarizeOutcomes", { by, probe, from: startOf(days), ...filter });
   if (!data) return null;
   const row = cellsOf(data).get(probe) ?? new Map<string, Counts>();
   return (
     <table className="table trend">
-      <caption className="quiet">By day{by === "os" && ", all versions of the platform"}</caption>
+      <caption className="quiet">{title}</caption>
       <tbody>
-        {[...row].map(([day, counts]) => (
-          <tr key={day}>
+        {[...row].map(([group, counts]) => (
+          <tr key={group}>
             <th scope="row" className="numbers">
-              <Link to="/events" search={{ ...dayOf(day), ...eventsOf(by, group) }}>
-                {day}
-              </Link>
+              {by === "os" ? (
+                group
+              ) : (
+                <Link to="/events" search={{ ...dayOf(group), ...filter }}>
+                  {group}
+                </Link>
+              )}
             </th>
             <td>
               <OutcomeBar counts={counts} />

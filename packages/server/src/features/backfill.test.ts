@@ -475,4 +475,40 @@ describe("a backfill", () => {
     expect(await drain()).toBe(stored.length - 1);
     expect((await status(run)).balance).toMatchObject({ stored: stored.length - 1, expired: 1, missing: 0 });
   });
+
+  it("deletes no value that lacks something because of its time, if it is held or its account is restricted", async () => {
+    const events: Record<string, PastEvent> = {};
+    for (const account of ["free", "held-account", "held-action", "held-event", "restricted-later"])
+      events[account] = await store(account);
+    const layer = await adopt("kept");
+    await start(layer);
+    await drain();
+    const ids = Object.values(events).map(({ eventId }) => eventId);
+    const failures = `insert into extraction_failure (event_id, layer, purpose, received_at, reason)
+      select event_id, layer, purpose, received_at, 'time-limit' from feature_row where event_id = any ($1) and layer = $2`;
+    expect((await opened.owner.query(failures, [ids, layer])).rowCount).toBe(5);
+    const decided = ["--reason", "dispute 4711", "--approver", "J. Doe"];
+    const held = [
+      "--account held-account",
+      `--action ${events["held-action"]?.actionId}`,
+      `--event ${events["held-event"]?.eventId}`,
+    ];
+    for (const what of held) {
+      const hold = await runWithBreakGlass(
+        opened.environment,
+        "hold",
+        "add",
+        ...what.split(" "),
+        ...decided,
+        "--review",
+        "2999-01-31",
+      );
+      expect(hold).toMatchObject({ code: 0 });
+    }
+    const restriction = ["restriction", "add", "--account", "restricted-later", "--article", "18", ...decided];
+    expect(await runWithBreakGlass(opened.environment, ...restriction)).toMatchObject({ code: 0 });
+    await opened.system.pool.query("select drs.delete_incomplete_features($1, $2)", [ids, ids.map(() => layer)]);
+    const left = await rowsOf(layer);
+    expect(Object.keys(events).filter((account) => !left.includes(events[account]?.eventId ?? ""))).toEqual(["free"]);
+  });
 });

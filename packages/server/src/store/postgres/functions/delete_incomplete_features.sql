@@ -9,9 +9,11 @@ begin
       and f.purpose = x.purpose and f.received_at = x.received_at and f.event_id = x.event_id and f.layer = x.layer
       -- guard: what can't be stored again is not deleted
       and k.key_id = f.key_id and k.erased_by is null and not k.restricted
-      -- guard: a hold keeps the values that existed
+      -- guard: a hold of the account keeps the values that existed
       and not exists (select 1 from legal_hold h where h.lifted_at is null and h.account = f.account)
+      -- guard: a hold of the action keeps the values that existed
       and not exists (select 1 from legal_hold h where h.lifted_at is null and h.action_id = f.action_id)
+      -- guard: a hold of the event keeps the values that existed
       and not exists (select 1 from legal_hold h where h.lifted_at is null and h.event_id = f.event_id);
 end
 $$;

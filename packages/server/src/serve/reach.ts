@@ -7,7 +7,8 @@ export function reachOf({ embedded, service: { admin } }: Config): Reach | undef
   if (admin.publicUrl !== undefined) return publicAddressOf(admin.publicUrl);
   const { certFile } = admin.tls;
   // guard: a link makes a person only where one computer has both the database and the browser
-  return embedded && isLoopback(admin.host) && certFile === undefined ? "loopback" : undefined;
+  if (!embedded || !isLoopback(admin.host) || certFile !== undefined) return undefined;
+  return "loopback";
 }
 
 export function publicAddressOf(publicUrl: string): PublicAddress {

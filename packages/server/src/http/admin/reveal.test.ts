@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Past, type PastEvent } from "../../../../../e2e/support/past-event.ts";
 import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
@@ -67,6 +67,8 @@ describe("reveal_event", () => {
 
   it("gives nothing for an entry that is committed while the function runs, which is perhaps not durable", async () => {
     const [writer, reader] = [await scene.system.pool.connect(), await scene.system.pool.connect()];
+    onTestFinished(() => [writer, reader].forEach((client) => client.release()));
+    onTestFinished(async () => void (await scene.owner.query("rollback")));
     await reveal(await entryOf(scene.system.pool), reader as never); // compiles the function, which asks for locks
     await writer.query("begin");
     const entry = await entryOf(writer as never);
@@ -80,7 +82,6 @@ describe("reveal_event", () => {
     await locked;
     await scene.owner.query("rollback");
     await attempt;
-    for (const client of [writer, reader]) client.release();
     expect(await reveal(entry)).toBeDefined();
   });
 

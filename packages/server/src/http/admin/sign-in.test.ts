@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createAdminClient, type Role } from "@device-risk-signals/admin-api";
 import { Browser, type Page } from "../../../../../e2e/support/browser.ts";
+import { connectAsOwner } from "../../../../../e2e/support/database.ts";
 import { advanceClock } from "../../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { listAudit } from "../../audit/audit.ts";
@@ -300,6 +301,20 @@ describe("a session of the console", () => {
     expect((await post(browser, "/sign-out", SAME_ORIGIN)).status).toBe(200);
     expect(secretOf(browser)).toBe("");
     expect(await status(new Browser(), { headers: { Cookie: `${SESSION_COOKIE}=${secret}` } })).toBe(401);
+  });
+
+  it("works while another transaction holds its row", async () => {
+    const browser = await signing.signIn();
+    const { person } = (await session(browser)) as { person: string };
+    await advance(61_000); // the time of its last use is written once a minute
+    const holder = await connectAsOwner(scene.environment);
+    try {
+      await holder.query("begin");
+      await holder.query("select from admin_session where person = $1 for update", [person]);
+      expect(await status(browser)).toBe(200);
+    } finally {
+      await holder.end();
+    }
   });
 
   it("ends when the operator revokes it", async () => {

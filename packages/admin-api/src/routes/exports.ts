@@ -192,7 +192,7 @@ export const EXPORT_ROUTES = {
     summary: "Count the rows and states that an export of features would have",
     description:
       "Checks what the export checks, hands out no value, and needs no approval. Numbers are rounded down to tens, except " +
-      "that of labels; numbers from 1 to 9 are null. The export has what is stored when it begins.",
+      "that of labels; numbers of one to nine accounts are null. The export has what is stored when it begins.",
     permission: "exports.features",
     operation: "export.plan",
     access: "audited-read",

@@ -1,11 +1,14 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Foreign } from "../ui/foreign.tsx";
-import { classOf, countOf, meaningOf } from "./shares.tsx";
+import { classOf, meaningOf } from "./shares.tsx";
 
 interface ExportPlanProps {
   readonly plan: Answer<"planExport">;
   readonly features: readonly string[];
 }
+
+/** `null`: of fewer than ten accounts. */
+const numberOf = (number: number | null): string => number?.toLocaleString("en") ?? "few accounts";
 
 /** What an export would have: rows, and how often each feature has each state in them. */
 export function ExportPlan({ plan, features }: ExportPlanProps) {
@@ -21,16 +24,16 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
         </div>
         <div>
           <dt>Rows</dt>
-          <dd className="numbers">{countOf(rows)}</dd>
+          <dd className="numbers">{numberOf(rows)}</dd>
         </div>
         <div>
           <dt>Labels without values</dt>
-          <dd className="numbers">{countOf(empty)}</dd>
+          <dd className="numbers">{numberOf(empty)}</dd>
         </div>
         {limited !== 0 && (
           <div>
             <dt>Labels with more than 1,000 events</dt>
-            <dd className="numbers">{countOf(limited)}; the newest of each are exported</dd>
+            <dd className="numbers">{numberOf(limited)}; the newest of each are exported</dd>
           </div>
         )}
       </dl>
@@ -57,7 +60,7 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
                   const count = of[state];
                   return (
                     <td key={state} className="numbers">
-                      {count === undefined ? "" : countOf(count)}
+                      {count === undefined ? "" : numberOf(count)}
                     </td>
                   );
                 })}
@@ -67,8 +70,9 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
         </table>
       </div>
       <p className="quiet">
-        {features.length === 1 ? "One feature" : `${features.length} features`}. Numbers are rounded down to tens. The
-        export has what is stored when it begins; a value is empty in every state but observed.
+        {features.length === 1 ? "One feature" : `${features.length} features`}. Numbers are rounded down to tens; few
+        accounts: fewer than ten. The export has what is stored when it begins; a value is empty in every state but
+        observed.
       </p>
     </>
   );

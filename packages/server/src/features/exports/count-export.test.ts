@@ -51,8 +51,8 @@ describe("drs export plan", () => {
     expect(manifest).toMatchObject({ file: { rows: 25 }, empty_rows: 12 });
     expect(manifest.columns[0]?.states).toEqual({ observed: 11, omitted: 2, "no-row": 12 });
     const { stdout } = await drs(...planned());
-    expect(stdout).toMatch(/^25 labels: 25 rows, 10 of them without values\.\n/);
-    expect(stdout).toMatch(/feature +observed +omitted +no-row\nroot@1 +10 +under 10 +10\n/);
+    expect(stdout).toMatch(/^25 labels; rows: 25, without values: 10\.\n/);
+    expect(stdout).toMatch(/feature +observed +omitted +no-row\nroot@1 +10 +few accounts +10\n/);
   });
 
   it("counts the rows of a history, of one account not exactly", async () => {
@@ -62,6 +62,23 @@ describe("drs export plan", () => {
     const one = await labelFile("one", `observed-0,,,${ago(1)},good`);
     expect(await done(...planned(one, "--all-events", "30d"))).toMatchObject([
       { labels: 1, rows: null, empty_rows: 0, columns: [{ states: { observed: null } }] },
+    ]);
+  });
+
+  it("says nothing of one account, however often the labels name it", async () => {
+    const one = await labelFile(
+      "often",
+      ...Array.from({ length: 20 }, (_, n) => `observed-0,,,${ago(1 + n / 100)},good`),
+    );
+    expect(await done(...planned(one))).toMatchObject([
+      { labels: 20, rows: 20, columns: [{ states: { observed: null } }] },
+    ]);
+    const none = await labelFile(
+      "never",
+      ...Array.from({ length: 20 }, (_, n) => `observed-1,,,${ago(3 + n / 100)},good`),
+    );
+    expect(await done(...planned(none, "--all-events", "1d"))).toMatchObject([
+      { labels: 20, rows: null, empty_rows: null, columns: [{ states: { "no-row": null } }] },
     ]);
   });
 

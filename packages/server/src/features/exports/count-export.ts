@@ -1,6 +1,8 @@
 /** Counts what an export of features would have, before anybody approves it. */
-import { showCount } from "../counted-results.ts";
+import { SMALL } from "../confusion.ts";
+import { roundedCount, showCount } from "../counted-results.ts";
 import type { CheckedLabels, LabelSource } from "./check-labels.ts";
+import type { Label } from "./labels.ts";
 import type { ExportOrder } from "./export-table.ts";
 import type { ValuePorts } from "./find-values.ts";
 import { foundBatches } from "./found-batches.ts";
@@ -11,7 +13,7 @@ interface CountPorts extends ValuePorts {
   readonly onProgress: (labels: number) => void;
 }
 
-/** Numbers as a reader sees them: rounded down to tens, `null` from 1 to 9. */
+/** Numbers as a reader sees them: rounded down to tens, `null` for those of one to nine accounts. */
 export interface ExportCounts {
   readonly rows: number | null;
   readonly empty_rows: number | null;
@@ -21,6 +23,22 @@ export interface ExportCounts {
     readonly meaning: string;
     readonly states: Record<string, number | null>;
   }[];
+}
+
+/** A number with the first accounts that it is of: labels can name one account many times. */
+class Count {
+  number = 0;
+  readonly #accounts = new Set<string>();
+
+  add(account: string, by = 1): void {
+    this.number += by;
+    if (this.#accounts.size < SMALL) this.#accounts.add(account);
+  }
+
+  get shown(): number | null {
+    // guard: a number says nothing of a few accounts
+    return this.number > 0 && this.#accounts.size < SMALL ? null : roundedCount(this.number);
+  }
 }
 
 /** @param labels the result of `prepareExport` for the same order and source. */
@@ -33,32 +51,43 @@ export async function countExport(
   const { columns, layers } = await planOf(ports.executor, purpose, features, false);
   const isKnown = clock === "known";
   const scope = { purpose, features, layers, isKnown, inputStates: false, historyMs, watermark: "infinity" };
-  const states = columns.map(() => new Map<string, number>());
-  let [read, rows, empty, limited] = [0, 0, 0, 0];
+  const states = columns.map(() => new Map<string, Count>());
+  const [rows, empty] = [new Count(), new Count()];
+  let [read, limited] = [0, 0];
   const batches = foundBatches(ports, { labels_sha256: labels.sha256 }, source, { scope, leftOut: new Set() });
   for await (const batch of batches) {
-    for (const events of batch.found) {
-      rows += Math.max(1, events.length);
-      if (events.length === 0) empty++;
-      for (const { cells } of events) {
-        for (const [index, { state }] of cells.entries()) add(states[index], state, 1);
+    for (const [index, { label }] of batch.labels.entries()) {
+      const events = batch.found[index] ?? [];
+      const subject = subjectOf(label);
+      rows.add(events[0]?.account ?? subject, Math.max(1, events.length));
+      if (events.length === 0) {
+        empty.add(subject);
+        for (const ofColumn of states) countOf(ofColumn, "no-row").add(subject);
+      }
+      for (const { account, cells } of events) {
+        for (const [column, { state }] of cells.entries()) countOf(states[column], state).add(account);
       }
     }
     limited += batch.limited;
     onProgress((read += batch.size));
   }
-  for (const ofColumn of states) add(ofColumn, "no-row", empty);
   return {
-    rows: historyMs === null ? rows : showCount(rows),
-    empty_rows: showCount(empty),
+    rows: historyMs === null ? rows.number : rows.shown,
+    empty_rows: empty.shown,
     limited_labels: showCount(limited),
     columns: columns.map(({ feature, meaning }, index) => {
-      const shown = [...(states[index] ?? [])].map(([state, count]) => [state, showCount(count)] as const);
+      const shown = [...(states[index] ?? [])].map(([state, count]) => [state, count.shown] as const);
       return { feature, meaning, states: Object.fromEntries(shown) };
     }),
   };
 }
 
-function add(counts: Map<string, number> | undefined, state: string, count: number): void {
-  if (count > 0) counts?.set(state, (counts.get(state) ?? 0) + count);
+/** The account of a label, or its event if it names none. */
+const subjectOf = ({ subject }: Label): string =>
+  subject.kind === "event" ? subject.account || subject.eventId : subject.account;
+
+function countOf(counts: Map<string, Count> = new Map(), state: string): Count {
+  const count = counts.get(state) ?? new Count();
+  counts.set(state, count);
+  return count;
 }

@@ -15,8 +15,12 @@ async function bundle(): Promise<Map<string, string | Uint8Array>> {
     platform: "browser",
     tsconfig: false,
     transform: { jsx: "react-jsx", define: { "process.env.NODE_ENV": '"production"' } },
-    // Libraries mark their modules for servers that render React.
-    onLog: (level, log, report) => log.code !== "MODULE_LEVEL_DIRECTIVE" && report(level, log),
+    onLog(level, log, report) {
+      // Libraries mark their modules for servers that render React.
+      if (log.code === "MODULE_LEVEL_DIRECTIVE") return;
+      // A page that another one imports as well would be loaded with the first page.
+      report(log.code === "INEFFECTIVE_DYNAMIC_IMPORT" ? "error" : level, log);
+    },
   });
   const { output } = await build.generate({
     format: "esm",

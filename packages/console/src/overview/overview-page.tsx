@@ -8,7 +8,7 @@ import { Foreign } from "../ui/foreign.tsx";
 import { PageHead } from "../ui/page-head.tsx";
 import { relative, Time } from "../ui/time.tsx";
 import { startOf } from "../ui/days.tsx";
-import { isOpen } from "../privacy/requests-page.tsx";
+import { isOpen } from "../privacy/is-open.ts";
 import { dateOf, dueWords } from "../privacy/words.ts";
 import { WorkList } from "./work-list.tsx";
 

@@ -14,10 +14,9 @@ import { ExportPanel } from "./export-panel.tsx";
 import { ExtendRequest } from "./extend-request.tsx";
 import { formText } from "./form-text.ts";
 import { Receipt } from "./receipt.tsx";
-import { stateOf } from "./requests-page.tsx";
 import { RestrictForm } from "./restrict-form.tsx";
 import { TellPerson } from "./tell-person.tsx";
-import { ARTICLES, type DataRequest, dateOf, KINDS } from "./words.ts";
+import { ARTICLES, type DataRequest, dateOf, KINDS, stateOf } from "./words.ts";
 
 /** A request, with its steps in the order of the runbook; of a closed one, the proof. */
 export function RequestPage() {

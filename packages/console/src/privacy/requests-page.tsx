@@ -8,8 +8,9 @@ import { Skeleton } from "../ui/skeleton.tsx";
 import { Due } from "./due.tsx";
 import { formText } from "./form-text.ts";
 import { RegisterRequest } from "./register-request.tsx";
+import { isOpen } from "./is-open.ts";
 import { useRowLimit } from "./row-limit.tsx";
-import { type DataRequest, dateOf, KINDS, OUTCOMES } from "./words.ts";
+import { type DataRequest, dateOf, KINDS, stateOf } from "./words.ts";
 
 export function RequestsPage() {
   const canRead = useScope("governance.read") !== undefined;
@@ -74,9 +75,6 @@ interface ListsProps {
 }
 
 const byDueDate = (a: DataRequest, b: DataRequest): number => a.due_at.localeCompare(b.due_at);
-/** A request that was closed in part still waits for the end of a hold. */
-export const isOpen = ({ closed_at, completable }: DataRequest): boolean => closed_at === null || completable;
-
 function Lists({ requests, account }: ListsProps) {
   const open = requests.filter(isOpen).toSorted(byDueDate);
   const closed = requests
@@ -168,12 +166,4 @@ function Table({ requests, label, when }: TableProps) {
       {foot}
     </>
   );
-}
-
-export function stateOf({ outcome, completable, still_held, identity, extension_ground }: DataRequest): string {
-  if (completable) return "the hold has ended: it can be closed as done";
-  if (outcome === "partly" && still_held > 0) return "done in part, a hold keeps the rest";
-  if (outcome !== null) return OUTCOMES[outcome];
-  if (identity === null) return "identity not checked yet";
-  return extension_ground === null ? "identity checked" : "extended";
 }

@@ -78,3 +78,11 @@ export const tomorrow = (): string => dateOf(new Date(Date.now() + DAY_MS).toISO
 
 /** The date of a time, in UTC. */
 export const dateOf = (at: string): string => at.slice(0, 10);
+
+export function stateOf({ outcome, completable, still_held, identity, extension_ground }: DataRequest): string {
+  if (completable) return "the hold has ended: it can be closed as done";
+  if (outcome === "partly" && still_held > 0) return "done in part, a hold keeps the rest";
+  if (outcome !== null) return OUTCOMES[outcome];
+  if (identity === null) return "identity not checked yet";
+  return extension_ground === null ? "identity checked" : "extended";
+}

@@ -26,6 +26,8 @@ export interface TouchingMiddleware {
   readonly name: string;
   readonly middleware: Middleware;
   readonly outcome: Outcome;
+  /** What else can come of it in a host of the Fetch standard, which makes a stream of its own of the request. */
+  readonly inFetch?: readonly Outcome[];
 }
 
 const touching = (touch: (request: IncomingMessage) => unknown): Middleware => {
@@ -69,25 +71,51 @@ export const MIDDLEWARES: readonly TouchingMiddleware[] = [
   { name: "body-parser for forms", middleware: bodyParser.urlencoded({ extended: true }), outcome: "stored" },
   { name: "body-parser for JSON", middleware: bodyParser.json({ limit: "1mb" }), outcome: "misuse" },
   { name: "body-parser for bytes", middleware: bodyParser.raw({ type: "*/*", limit: "1mb" }), outcome: "misuse" },
-  { name: "raw-body next to the host", middleware: touching((request) => rawBody(request)), outcome: "stored" },
-  { name: "a listener of data", middleware: touching((request) => request.on("data", () => {})), outcome: "stored" },
+  {
+    name: "raw-body next to the host",
+    middleware: touching((request) => rawBody(request)),
+    outcome: "stored",
+    inFetch: ["misuse"],
+  },
+  {
+    name: "a listener of data",
+    middleware: touching((request) => request.on("data", () => {})),
+    outcome: "stored",
+    inFetch: ["misuse"],
+  },
   { name: "listeners wrapped by a monitor", middleware: touching(wrapListeners), outcome: "stored" },
-  { name: "an early resume", middleware: touching((request) => request.resume()), outcome: "stored" },
+  {
+    name: "an early resume",
+    middleware: touching((request) => request.resume()),
+    outcome: "stored",
+    inFetch: ["misuse"],
+  },
   { name: "a pause", middleware: touching((request) => request.pause()), outcome: "stored" },
-  { name: "a copy without a reader", middleware: touching((one) => one.pipe(new PassThrough())), outcome: "stored" },
+  {
+    name: "a copy without a reader",
+    middleware: touching((one) => one.pipe(new PassThrough())),
+    outcome: "stored",
+    inFetch: ["misuse"],
+  },
   {
     name: "a late mount",
     middleware: (_request, _response, next) => setTimeout(next, 20),
     outcome: "stored",
   },
   { name: "a listener before a late mount", middleware: listenAndWait, outcome: "misuse" },
-  { name: "setEncoding", middleware: touching((request) => request.setEncoding("utf8")), outcome: "misuse" },
+  {
+    name: "setEncoding",
+    middleware: touching((request) => request.setEncoding("utf8")),
+    outcome: "misuse",
+    inFetch: ["stored"],
+  },
   {
     name: "a listener of readable",
     middleware: touching((one) => one.on("readable", () => {})),
     outcome: "misuse",
+    inFetch: ["stored", "late"],
   },
-  { name: "a look at the first bytes", middleware: unshiftFirst, outcome: "misuse" },
+  { name: "a look at the first bytes", middleware: unshiftFirst, outcome: "misuse", inFetch: ["stored"] },
 ];
 
 /** Replaces the function by which the application adds its listeners: monitors see the body in this way. */

@@ -261,6 +261,29 @@ describe("a host of the Fetch standard", () => {
     expectMisuse((await webHandler(core)(request(ReadableStream.from(["{}"]) as ReadableStream))).status);
   });
 
+  it("that decompresses the body, of which the length is not known, changes nothing", async () => {
+    const packed = new Blob([gzipSync(BODY)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const one = request(packed);
+    one.headers.set("Content-Encoding", "gzip");
+    expectStored((await webHandler(core)(one)).status);
+  });
+
+  it("that passes a stream that fails is reported as a TypeError, and the client gets 500", async () => {
+    const transform = (): never => {
+      throw new Error("broken");
+    };
+    const failing = new Blob([BODY]).stream().pipeThrough(new TransformStream({ transform }));
+    expectMisuse((await webHandler(core)(request(failing))).status);
+  });
+
+  it("whose client sends no gzip is rejected, although a middleware decompresses", async () => {
+    const packed = new Blob([BODY]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const one = request(packed);
+    one.headers.set("Content-Encoding", "gzip");
+    expect((await webHandler(core)(one)).status).toBe(400);
+    expect(error).toBeUndefined();
+  });
+
   it("that reads a clone changes nothing", async () => {
     const one = request(BODY);
     void one.clone().text();

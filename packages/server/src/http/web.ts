@@ -42,6 +42,8 @@ function headersOf({ headers }: Request): RequestHeaders {
 
 /** The body of a request. One reader takes what the endpoint needs, and discards the rest. */
 class FetchBody implements ByteStream {
+  /** A middleware may have decompressed the body: the request does not tell. */
+  readonly isReplaced = true;
   readonly #request: Request;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
 
@@ -57,12 +59,21 @@ class FetchBody implements ByteStream {
     if (!body) return "end";
     this.#reader = body.getReader();
     for (;;) {
-      const read = await this.#reader.read().catch(() => undefined);
+      const read = await this.#reader.read().catch((error: unknown) => {
+        // guard: what a stream of the host does would be blamed on the client
+        if (!this.#isOfClient(error))
+          throw new HostMisuse("The stream of the body failed in the host.", { cause: error });
+      });
       if (!read) return "broken";
       if (read.done) return "end";
       if (!(read.value instanceof Uint8Array)) throw new HostMisuse("The body of the request is no stream of bytes.");
       if (!take(read.value)) return "stopped";
     }
+  }
+
+  /** Whether the client disconnected, or sent what can't be decompressed: errors of Node have a code. */
+  #isOfClient(error: unknown): boolean {
+    return this.#request.signal.aborted || (error instanceof Error && "code" in error);
   }
 
   /**

@@ -1,4 +1,5 @@
 /** What a monitor ends, and what it leaves: in a cluster of its own, whose synchronous standby does not exist. */
+import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startDatabase, type TestDatabase } from "../../../../../e2e/support/database.ts";
@@ -124,7 +125,8 @@ test("a backend that waits for the rows of a COPY from a client that is lost is 
   const client = await open(database);
   const { connection } = client as unknown as { readonly connection: pg.Connection };
   connection.query("copy public.work from stdin (format binary)");
-  await until(async () => (await activity(client.pid))?.state === "active");
+  const waiting = { state: "active", wait_event: "ClientRead" };
+  await until(async () => isDeepStrictEqual(await activity(client.pid), waiting));
   database.bound?.abandoned.add({ pid: client.pid, connectedAt: String(Date.now() / 1000), mayEnd: false });
   await probe.ping();
   await until(async () => (await activity(client.pid)) === undefined);

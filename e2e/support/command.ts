@@ -54,15 +54,24 @@ export const runWithBreakGlass = (
 /** The line on standard error with which a command says which installation it verifies or destroys data of. */
 export const INSTALLATION_LINE = /^Installation .*\n/gm;
 
-/** Runs a command with exactly these arguments. Leaves out the line that names the installation. */
-export async function runAsGiven(
+/** Runs a command with exactly these arguments. */
+export async function runInFull(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Printed> {
   const stdout = new Collector();
   const stderr = new Collector();
   const code = await runProgram(contextWith(environment, stdout, stderr), args);
-  return { code, stdout: stdout.toString(), stderr: stderr.toString().replace(INSTALLATION_LINE, "") };
+  return { code, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+/** Runs a command with exactly these arguments. Leaves out the line that names the installation. */
+export async function runAsGiven(
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Printed> {
+  const { stderr, ...printed } = await runInFull(environment, ...args);
+  return { ...printed, stderr: stderr.replace(INSTALLATION_LINE, "") };
 }
 
 /** A program that lists its commands and runs none. */

@@ -3,6 +3,7 @@ import { OperatorError } from "../base/errors/operator-error.ts";
 import { type Call, withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import { count, example, uuid } from "./options.ts";
+import { showInstallation } from "./local.ts";
 import { type Page, type PageOptions, printPages } from "./pages.ts";
 import { routeList } from "./route-command.ts";
 import { withTableOptions } from "./table.ts";
@@ -43,9 +44,10 @@ export function attestationCommand(context: Context): Command {
         isChanged ||= attestations.some(({ holds }) => !holds);
         return { rows: attestations, next };
       };
-      await withCalls(context, "audited-read", (call) =>
-        printPages(context, read(call), options, { empty: "No attestations." }),
-      );
+      await withCalls(context, "audited-read", async (call) => {
+        await showInstallation(context, call);
+        await printPages(context, read(call), options, { empty: "No attestations." });
+      });
       if (isChanged) {
         throw new OperatorError("features-differ", "An attestation, or a row that it covers, was changed.");
       }

@@ -9,7 +9,7 @@ import { accessOf, type Call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { escapeInLines } from "../base/messages/escape-controls.ts";
 import { type Context, print, printJson } from "./context.ts";
-import { placeOf } from "./local.ts";
+import { placeOf, showInstallation } from "./local.ts";
 import {
   account,
   count,
@@ -126,6 +126,7 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
       const plan = await call(id, { ...(input as object), dry_run: true } as Input<Id>);
       if (dry_run) return plan;
       const what = ask(plan);
+      if (what !== undefined) await showInstallation(context, call);
       // guard(drop): nothing is destroyed or shown again without a confirmation
       if (what !== undefined) await confirm(context, { what, yes: options.yes, where: placeOf(context) });
       return call(id, input);

@@ -2,8 +2,9 @@ import { Command } from "commander";
 import { OperatorError } from "../base/errors/operator-error.ts";
 import { plural } from "../base/messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
-import { call } from "./call.ts";
+import { accessOf, withCalls } from "./call.ts";
 import { type Context, print, printJson, printText } from "./context.ts";
+import { showInstallation } from "./local.ts";
 import { example, name, time, TIMES, uuid } from "./options.ts";
 import { printRows } from "./table.ts";
 
@@ -32,11 +33,15 @@ export function verifyFeaturesCommand(context: Context): Command {
       if (event !== undefined && (from ?? to ?? purpose) !== undefined) {
         throw new OperatorError("wrong-usage", "An event id can't be combined with --from, --to or --purpose.");
       }
-      const answer = await call(requireBreakGlass(context, options), "verifyFeatures", {
-        ...(event !== undefined && { event_id: event }),
-        ...(from !== undefined && { from: new Date(from).toISOString() }),
-        ...(to !== undefined && { to: new Date(to).toISOString() }),
-        ...(purpose !== undefined && { purpose }),
+      const verifying = requireBreakGlass(context, options);
+      const answer = await withCalls(verifying, accessOf("verifyFeatures", {}), async (call) => {
+        await showInstallation(verifying, call);
+        return call("verifyFeatures", {
+          ...(event !== undefined && { event_id: event }),
+          ...(from !== undefined && { from: new Date(from).toISOString() }),
+          ...(to !== undefined && { to: new Date(to).toISOString() }),
+          ...(purpose !== undefined && { purpose }),
+        });
       });
       const { events, rows, equal, different, undecided, differences, programs } = answer;
       const problems = programs.flatMap((program) => program.problems);

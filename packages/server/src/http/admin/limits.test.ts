@@ -1,8 +1,10 @@
 /** Tests that one person can't export or remove much in small pieces. */
 import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, type AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api";
+import { runWithBreakGlass } from "../../../../../e2e/support/command.ts";
 import { until } from "../../../../../e2e/support/embedded.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
@@ -179,5 +181,25 @@ describe("the events that a person removes in a day", () => {
     const id = (await approvalFor(lift(large))) ?? "";
     expect(await approve(id)).toBe(true);
     expect(await lift(large)).toMatchObject({ events_released: 2 });
+  });
+
+  it("include those that a new policy lets expire earlier", async () => {
+    const policyWith = (raw_retention: string): string => {
+      const texts = { title: "t", legal_basis: "l", owner: "o", derived_retention: "P1Y" };
+      const kept = { id: "default", ...texts, raw_retention: "P5D" };
+      const purposes = [kept, { id: "small", ...texts, raw_retention }];
+      return JSON.stringify({ purposes, actions: {}, unmapped: "default" });
+    };
+    const file = join(folder(), "purposes.json");
+    await writeFile(file, policyWith("P30D"));
+    expect(await runWithBreakGlass(scene.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0, stderr: "" });
+    const { rows } = await scene.owner.query<{ code: number }>("select code from purpose where id = 'small'");
+    for (let left = 2; left > 0; left--) await past.store(0, { purpose: rows[0]?.code ?? 0 });
+    const client = await signedIn("purposer-1");
+    const apply = (period: string) => client.call("applyPolicy", { policy: policyWith(period) });
+    expect(await approvalFor(apply("P20D"))).toBeUndefined();
+    expect(await approvalFor(erasing(client, await accountWith(2))())).toBeDefined();
+    expect(await approvalFor(erasing(client, await accountWith(1))())).toBeUndefined();
+    expect(await approvalFor(apply("P10D"))).toBeDefined();
   });
 });

@@ -6,7 +6,13 @@ import {
   type TestDatabase,
 } from "../../../../e2e/support/database.ts";
 import { makeCredentials, openTestSystem } from "../../../../e2e/support/parties.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { requestVerification } from "../audit/verification-table.ts";
+import { Dependencies } from "../base/dependencies/dependencies.ts";
+import { checkpointNow } from "./audit-log.ts";
+import { AuditVerifier } from "./audit-verifier.ts";
 import { assembleEndpoint } from "./endpoint.ts";
+import { createMetrics } from "./metrics.ts";
 
 let database: TestDatabase;
 let owner: OwnerClient;
@@ -58,6 +64,32 @@ test("the metrics name the configured dependencies, and no others", async () => 
   expect(text).toMatch(/^drs_audit_unsigned_seconds 0$/m);
   await endpoint.close();
   await system.close();
+});
+
+test("readiness and the metrics name an audit log that a worker found broken", async () => {
+  const system = await openTestSystem(environment);
+  await writeAudit(system.pool, system.audit, { actor: "a", via: "direct", operation: "o", outcome: "done" });
+  await checkpointNow(system);
+  await owner.query("delete from audit_leaf where leaf = 0");
+  await requestVerification(system.pool, system.audit.verifications, { by: "ann" });
+  const verifier = new AuditVerifier(system, () => {});
+  const endpoint = await assembleEndpoint(system, { onError: () => {} });
+  await expect
+    .poll(async () => (await endpoint.readiness()).lines.join("\n"), { timeout: 20_000 })
+    .toContain("the last verification found it broken: run drs audit verify");
+  const text = await endpoint.metrics.registry.metrics();
+  expect(text).toMatch(/^drs_audit_verification_verdict 6$/m);
+  expect(text).toMatch(/^drs_dependency_up\{dependency="audit_log"\} 0$/m);
+  await endpoint.close();
+  await verifier.close();
+  await system.close();
+});
+
+test("the metrics say for how long each sink lacks the latest checkpoint", async () => {
+  const metrics = createMetrics(() => 0, new Dependencies(5_000));
+  const sinks = [{ name: "folder", lagMs: 150_000 }];
+  metrics.auditWatched({ unsignedMs: 0, sinks, verified: undefined });
+  expect(await metrics.registry.metrics()).toMatch(/^drs_audit_sink_lag_seconds\{sink="folder"\} 150$/m);
 });
 
 test("steps of the system clock do not give an account an additional request", async () => {

@@ -47,7 +47,7 @@ function Decided({ approval }: { readonly approval: Approval }) {
   const said = useRef<HTMLParagraphElement>(null);
   useEffect(() => said.current?.focus(), []);
   return (
-    <p ref={said} className="note done" role="status" tabIndex={-1}>
+    <p ref={said} className="note decided" role="status" tabIndex={-1}>
       <Foreign text={titleOf(approval)} />: {STATES[approval.state]}. <Foreign text={approval.requested_by} /> sees it
       here, and by <code>drs approval show</code>.
     </p>

@@ -117,7 +117,7 @@ function Rail() {
                   <Link
                     to={to}
                     activeOptions={{ includeSearch: false, exact: to === "/" }}
-                    className={isClosed ? "closed" : undefined}
+                    className={isClosed ? "not-permitted" : undefined}
                     title={isClosed ? `Needs the role ${rolesWith(needs).join(" or ")}` : undefined}
                   >
                     {name}

@@ -32,6 +32,7 @@ export function HealthPage() {
       {health.error && <Failure error={health.error} what="The server could not be examined" again={again} />}
       {scope !== undefined && !health.error && !health.data && <Skeleton lines={8} />}
       {health.data && <Findings findings={health.data.findings} at={health.dataUpdatedAt} />}
+      {health.data && <Dependencies findings={health.data.findings} />}
       {capacity.error && <Failure error={capacity.error} what="The capacity could not be read" again={again} />}
       {capacity.data && <Capacity capacity={capacity.data} />}
       <WorkList />
@@ -53,7 +54,6 @@ const ORDER = Object.keys(LEVELS);
 
 function Findings({ findings, at }: { readonly findings: readonly Finding[]; readonly at: number }) {
   const sorted = findings.toSorted((a, b) => ORDER.indexOf(levelOf(a)) - ORDER.indexOf(levelOf(b)));
-  const asked = findings.filter(({ took_ms }) => took_ms !== undefined);
   const told = sorted.filter((finding) => levelOf(finding) !== "ok");
   const inOrder = sorted.filter((finding) => levelOf(finding) === "ok");
   const failed = findings.filter(({ ok }) => !ok).length;
@@ -66,7 +66,6 @@ function Findings({ findings, at }: { readonly findings: readonly Finding[]; rea
         </span>
       </div>
       {told.length > 0 && <FindingTable findings={told} />}
-      {asked.length > 0 && <Asked findings={asked} />}
       {inOrder.length > 0 && (
         <details className="in-order">
           <summary>
@@ -79,21 +78,29 @@ function Findings({ findings, at }: { readonly findings: readonly Finding[]; rea
   );
 }
 
-/** How long each dependency took to answer this time, the slowest first. */
-const Asked = ({ findings }: { readonly findings: readonly Finding[] }) => (
-  <dl className="facts" aria-label="Time until each dependency answered">
-    {findings
-      .toSorted((a, b) => (b.took_ms ?? 0) - (a.took_ms ?? 0))
-      .map(({ what, ok, took_ms = 0 }, index) => (
-        <div key={index}>
-          <dt>{what}</dt>
-          <dd className="numbers">
-            {ok ? `answered in ${took_ms.toLocaleString()} ms` : `failed after ${took_ms.toLocaleString()} ms`}
-          </dd>
-        </div>
-      ))}
-  </dl>
-);
+/** How long each dependency took to answer this time. */
+function Dependencies({ findings }: { readonly findings: readonly Finding[] }) {
+  const asked = findings.filter(({ took_ms }) => took_ms !== undefined);
+  const slowestFirst = asked.toSorted((a, b) => (b.took_ms ?? 0) - (a.took_ms ?? 0));
+  return (
+    <section aria-labelledby="dependencies">
+      <div className="section-head">
+        <h2 id="dependencies">Dependencies</h2>
+        <span className="quiet">each asked once now, the slowest first</span>
+      </div>
+      <dl className="facts">
+        {slowestFirst.map(({ what, ok, took_ms = 0 }, index) => (
+          <div key={index}>
+            <dt>{what}</dt>
+            <dd className="numbers">
+              {ok ? "answered in" : "failed after"} {took_ms.toLocaleString()} ms
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
 
 const FindingTable = ({ findings }: { readonly findings: readonly Finding[] }) => (
   <table className="table checks">

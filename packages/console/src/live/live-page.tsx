@@ -166,7 +166,7 @@ const Row = memo(({ event, search, choose, isChosen }: RowProps) => (
 
 /** The event next to the tail, which continues. */
 const Panel = ({ event, close }: { readonly event: Event; readonly close: () => void }) => (
-  <aside className="panel" aria-label="The chosen event">
+  <aside className="chosen-event" aria-label="The chosen event">
     <div className="dialog-head">
       <h2>
         <Foreign text={event.action_type} /> on {event.platform}

@@ -303,7 +303,7 @@ interface StepProps {
 const Step = ({ name, isDone, children }: StepProps) => (
   <li className="step">
     <h2>
-      {name} {isDone && <span className="done">✓ done</span>}
+      {name} {isDone && <span className="step-done">✓ done</span>}
     </h2>
     {children}
   </li>

@@ -61,8 +61,8 @@ afterAll(async () => {
 
 interface Host {
   readonly listener: RequestListener;
-  /** Whether the framework refuses the body of a request that other code reads, and logs it, before the endpoint. */
-  readonly tellsItself?: boolean;
+  /** Whether the host is another one than that of this test, which does not see its errors. */
+  readonly hasOwnEndpoint?: boolean;
   readonly close?: () => Promise<unknown>;
 }
 
@@ -127,7 +127,7 @@ const FRAMEWORKS: readonly Framework[] = [
     mount: async (middleware) => {
       const handle = await nextHandler();
       const listener: RequestListener = (request, response) => void handle(request, response);
-      return { listener: before(middleware, listener), tellsItself: true };
+      return { listener: before(middleware, listener), hasOwnEndpoint: true };
     },
   },
 ];
@@ -217,7 +217,7 @@ const OF_A_FRAMEWORK: readonly { name: string; open: () => Promise<Host>; outcom
 ];
 
 /** Sends each body once, and expects one of the outcomes for each of them. */
-async function expectOutcome({ listener, tellsItself, close }: Host, allowed: readonly Outcome[]): Promise<void> {
+async function expectOutcome({ listener, hasOwnEndpoint, close }: Host, allowed: readonly Outcome[]): Promise<void> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -229,7 +229,7 @@ async function expectOutcome({ listener, tellsItself, close }: Host, allowed: re
   expect(results.filter(({ outcome }) => !(allowed as readonly string[]).includes(outcome))).toEqual([]);
   expect(errors.filter((error) => !(error instanceof TypeError))).toEqual([]);
   const misused = results.filter(({ outcome }) => outcome === "misuse").length;
-  if (!tellsItself) expect(errors, "each 500 tells the host why").toHaveLength(misused);
+  if (!hasOwnEndpoint) expect(errors, "each 500 tells the host why").toHaveLength(misused);
 }
 
 async function post(url: string, variant: Variant): Promise<Variant & { outcome: string }> {

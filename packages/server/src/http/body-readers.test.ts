@@ -268,9 +268,29 @@ describe("a host of the Fetch standard", () => {
     expectStored((await webHandler(core)(one)).status);
   });
 
-  it("that passes a stream that fails is reported as a TypeError, and the client gets 500", async () => {
+  it("whose client says gzip and sends a text is rejected, if it said how long the text is", async () => {
+    const one = request(BODY);
+    one.headers.set("Content-Encoding", "gzip");
+    one.headers.set("Content-Length", String(Buffer.byteLength(BODY)));
+    expect((await webHandler(core)(one)).status).toBe(400);
+    expect(error).toBeUndefined();
+  });
+
+  it("that decompresses a text that is no object is not reported", async () => {
+    const packed = gzipSync("[1]");
+    const one = request(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
+    one.headers.set("Content-Encoding", "gzip");
+    one.headers.set("Content-Length", String(packed.length));
+    await webHandler(core)(one);
+    expect(error).toBeUndefined();
+  });
+
+  it.each([
+    ["without a code", new Error("broken")],
+    ["of its own use of Node", Object.assign(new TypeError("no bytes"), { code: "ERR_INVALID_ARG_TYPE" })],
+  ])("that passes a stream that fails %s is reported as a TypeError, and the client gets 500", async (_, failure) => {
     const transform = (): never => {
-      throw new Error("broken");
+      throw failure;
     };
     const failing = new Blob([BODY]).stream().pipeThrough(new TransformStream({ transform }));
     expectMisuse((await webHandler(core)(request(failing))).status);

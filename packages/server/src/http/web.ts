@@ -40,15 +40,21 @@ function headersOf({ headers }: Request): RequestHeaders {
   };
 }
 
+/** Codes of Node for a connection that ended, and for data that can't be decompressed. */
+const OF_CLIENT = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_TRAILING_JUNK_AFTER_STREAM_END|Z_\w+)$/;
+
 /** The body of a request. One reader takes what the endpoint needs, and discards the rest. */
 class FetchBody implements ByteStream {
-  /** A middleware may have decompressed the body: the request does not tell. */
-  readonly isReplaced = true;
   readonly #request: Request;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
 
   constructor(request: Request) {
     this.#request = request;
+  }
+
+  /** Without the length that the client sent, nothing tells whether a middleware has decompressed the body. */
+  get isReplaced(): boolean {
+    return !this.#request.headers.has("content-length");
   }
 
   async forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken"> {
@@ -71,9 +77,10 @@ class FetchBody implements ByteStream {
     }
   }
 
-  /** Whether the client disconnected, or sent what can't be decompressed: errors of Node have a code. */
+  /** Whether the client disconnected, or sent what can't be decompressed. */
   #isOfClient(error: unknown): boolean {
-    return this.#request.signal.aborted || (error instanceof Error && "code" in error);
+    const { code, name } = error as NodeJS.ErrnoException;
+    return this.#request.signal.aborted || name === "AbortError" || OF_CLIENT.test(code ?? "");
   }
 
   /**

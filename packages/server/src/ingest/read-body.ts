@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { type Gunzip, gunzip, type ZlibOptions } from "node:zlib";
 import { HostMisuse } from "../base/errors/host-misuse.ts";
@@ -47,7 +48,7 @@ export async function readBody(
     return rejectRequest(UNREAD[end]);
   }
   const isChanged = length !== undefined && length !== raw.length;
-  if (encoding === "gzip" && (isChanged || body.isReplaced) && isObjectText(raw)) {
+  if (encoding === "gzip" && (isChanged || body.isReplaced) && isText(raw)) {
     return raw.length > limit ? rejectRequest("body-too-large") : raw;
   }
   // guard: bytes that a host has lost or added would be blamed on the client
@@ -66,13 +67,10 @@ export async function readBody(
 const UNREAD = { late: "request-timeout", stopped: "body-too-large", broken: "body-corrupt" } as const;
 
 /**
- * Whether the bytes look like the text of a JSON object. gzip data starts with other bytes (RFC 1952 §2.3.1), so that a
- * host has decompressed a body that was announced as gzip and looks like this.
+ * Whether the bytes are a text that begins as one of JSON, so that a host has decompressed a body that was announced as
+ * gzip. gzip data begins otherwise (RFC 1952 §2.3.1), also after a host has decoded it, and the rest of it is no UTF-8.
  */
-function isObjectText(raw: Buffer): boolean {
-  const text = raw.toString("latin1");
-  return /^[ \t\r\n]*\{/.test(text) && /\}[ \t\r\n]*$/.test(text.slice(-64));
-}
+const isText = (raw: Buffer): boolean => isUtf8(raw) && /^[ \t\r\n]*["[{\-\dtfn]/.test(raw.toString("latin1"));
 
 /** Reads a body that other code of a host may stop. `"late"`: the time is over. */
 async function forEachWithin(

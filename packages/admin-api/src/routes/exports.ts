@@ -161,7 +161,7 @@ const planned = shape("PlannedColumn", {
   feature: shownText("`id@version`."),
   meaning: shownText(),
   states: Type.Record(Type.String(), nullable(count()), {
-    description: "Number of rows by state, rounded down to tens; null from 1 to 9.",
+    description: "Number of rows by state, rounded down to tens; null if one account can be more than a tenth of it.",
   }),
 });
 
@@ -192,7 +192,7 @@ export const EXPORT_ROUTES = {
     summary: "Count the rows and states that an export of features would have",
     description:
       "Checks what the export checks, hands out no value, and needs no approval. Numbers are rounded down to tens, except " +
-      "that of labels; numbers of one to nine accounts are null. The export has what is stored when it begins.",
+      "those of labels and of their rows without a history; a number of which one account can be more than a tenth is null. The export has what is stored when it begins.",
     permission: "exports.features",
     operation: "export.plan",
     access: "audited-read",

@@ -7,8 +7,8 @@ interface ExportPlanProps {
   readonly features: readonly string[];
 }
 
-/** `null`: of fewer than ten accounts. */
-const numberOf = (number: number | null): string => number?.toLocaleString("en") ?? "few accounts";
+/** `null`: one account can be more than a tenth of it. */
+const numberOf = (number: number | null): string => number?.toLocaleString("en") ?? "not shown";
 
 /** What an export would have: rows, and how often each feature has each state in them. */
 export function ExportPlan({ plan, features }: ExportPlanProps) {
@@ -70,9 +70,9 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
         </table>
       </div>
       <p className="quiet">
-        {features.length === 1 ? "One feature" : `${features.length} features`}. Numbers are rounded down to tens; few
-        accounts: fewer than ten. The export has what is stored when it begins; a value is empty in every state but
-        observed.
+        {features.length === 1 ? "One feature" : `${features.length} features`}. Numbers are rounded down to tens, and
+        not shown if one account can be more than a tenth of them. The export has what is stored when it begins; a value
+        is empty in every state but observed.
       </p>
     </>
   );

@@ -100,7 +100,7 @@ export async function plan(context: Context, options: PlanOptions): Promise<void
   const planned = await withCalls(context, "audited-read", work, reportOnTerminal(context));
   if (options.json) return printJson(context, planned);
   const { labels, rows, empty_rows, columns } = planned;
-  const counted = (number: number | null): string => (number === null ? "few accounts" : String(number));
+  const counted = (number: number | null): string => (number === null ? "not shown" : String(number));
   print(context, `${plural(labels, "label")}; rows: ${counted(rows)}, without values: ${counted(empty_rows)}.`);
   const states = columns.map(({ feature, states: of }) => {
     return { feature, ...Object.fromEntries(Object.entries(of).map(([state, count]) => [state, counted(count)])) };

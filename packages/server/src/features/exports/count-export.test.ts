@@ -9,7 +9,7 @@ const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
 const { store, extract, drs, done, labelFile, run, through } = useExports(opened, folder);
 
-const OBSERVED = Array.from({ length: 11 }, (_, at) => `observed-${at}`);
+const OBSERVED = Array.from({ length: 21 }, (_, at) => `observed-${at}`);
 const OMITTED = ["omitted-0", "omitted-1"];
 let labels: string;
 
@@ -40,24 +40,24 @@ describe("drs export plan", () => {
     const column = { feature: "root@1", meaning: "An example" };
     expect(await done(...planned())).toEqual([
       {
-        labels: 25,
-        rows: 25,
-        empty_rows: 10,
+        labels: 45,
+        rows: 45,
+        empty_rows: 20,
         limited_labels: 0,
-        columns: [{ ...column, states: { observed: 10, omitted: null, "no-row": 10 } }],
+        columns: [{ ...column, states: { observed: 20, omitted: null, "no-row": 20 } }],
       },
     ]);
     const manifest = await run({ labels, out: "planned.jsonl" });
-    expect(manifest).toMatchObject({ file: { rows: 25 }, empty_rows: 12 });
-    expect(manifest.columns[0]?.states).toEqual({ observed: 11, omitted: 2, "no-row": 12 });
+    expect(manifest).toMatchObject({ file: { rows: 45 }, empty_rows: 22 });
+    expect(manifest.columns[0]?.states).toEqual({ observed: 21, omitted: 2, "no-row": 22 });
     const { stdout } = await drs(...planned());
-    expect(stdout).toMatch(/^25 labels; rows: 25, without values: 10\.\n/);
-    expect(stdout).toMatch(/feature +observed +omitted +no-row\nroot@1 +10 +few accounts +10\n/);
+    expect(stdout).toMatch(/^45 labels; rows: 45, without values: 20\.\n/);
+    expect(stdout).toMatch(/feature +observed +omitted +no-row\nroot@1 +20 +not shown +20\n/);
   });
 
   it("counts the rows of a history, of one account not exactly", async () => {
     expect(await done(...planned(labels, "--all-events", "30d"))).toMatchObject([
-      { labels: 25, rows: 20, columns: [{ states: { observed: 10, omitted: null, "no-row": 10 } }] },
+      { labels: 45, rows: 40, columns: [{ states: { observed: 20, omitted: null, "no-row": 20 } }] },
     ]);
     const one = await labelFile("one", `observed-0,,,${ago(1)},good`);
     expect(await done(...planned(one, "--all-events", "30d"))).toMatchObject([
@@ -72,6 +72,14 @@ describe("drs export plan", () => {
     );
     expect(await done(...planned(one))).toMatchObject([
       { labels: 20, rows: 20, columns: [{ states: { observed: null } }] },
+    ]);
+    const among = await labelFile(
+      "among",
+      ...[...OBSERVED, ...OMITTED].map((account) => `${account},,,${ago(1)},good`),
+      ...Array.from({ length: 40 }, (_, n) => `observed-0,,,${ago(1.1 + n / 100)},good`),
+    );
+    expect(await done(...planned(among)), "among many others").toMatchObject([
+      { labels: 63, columns: [{ states: { observed: null } }] },
     ]);
     const none = await labelFile(
       "never",
@@ -102,7 +110,7 @@ describe("drs export plan", () => {
     const entries = (await done("audit", "list", "--person", "ana")).filter(
       (entry) => entry["operation"] === "export.plan",
     );
-    const detail = { features: ["root@1"], purpose: "default", clock: "received", rows: 25 };
+    const detail = { features: ["root@1"], purpose: "default", clock: "received", rows: 45 };
     expect(entries).toMatchObject([
       { outcome: "done", detail },
       { outcome: "begun", detail },

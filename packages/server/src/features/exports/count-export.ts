@@ -1,6 +1,6 @@
 /** Counts what an export of features would have, before anybody approves it. */
 import { SMALL } from "../confusion.ts";
-import { roundedCount, showCount } from "../counted-results.ts";
+import { roundedCount } from "../counted-results.ts";
 import type { CheckedLabels, LabelSource } from "./check-labels.ts";
 import type { Label } from "./labels.ts";
 import type { ExportOrder } from "./export-table.ts";
@@ -13,7 +13,7 @@ interface CountPorts extends ValuePorts {
   readonly onProgress: (labels: number) => void;
 }
 
-/** Numbers as a reader sees them: rounded down to tens, `null` for those of one to nine accounts. */
+/** Numbers as a reader sees them: rounded down to tens, `null` where one account can be more than a tenth of it. */
 export interface ExportCounts {
   readonly rows: number | null;
   readonly empty_rows: number | null;
@@ -25,19 +25,20 @@ export interface ExportCounts {
   }[];
 }
 
-/** A number with the first accounts that it is of: labels can name one account many times. */
-class Count {
-  number = 0;
-  readonly #accounts = new Set<string>();
+/** The rows of each account: labels can name one account many times, and a history has many of its events. */
+class RowsOfAccounts {
+  readonly #rows = new Map<string, number>();
+  #most = 0;
 
-  add(account: string, by = 1): void {
-    this.number += by;
-    if (this.#accounts.size < SMALL) this.#accounts.add(account);
+  add(account: string, rows: number): void {
+    const sum = (this.#rows.get(account) ?? 0) + rows;
+    this.#rows.set(account, sum);
+    this.#most = Math.max(this.#most, sum);
   }
 
-  get shown(): number | null {
-    // guard: a number says nothing of a few accounts
-    return this.number > 0 && this.#accounts.size < SMALL ? null : roundedCount(this.number);
+  show(number: number): number | null {
+    // guard: a number says nothing of one account
+    return number > 0 && number < SMALL * this.#most ? null : roundedCount(number);
   }
 }
 
@@ -51,43 +52,44 @@ export async function countExport(
   const { columns, layers } = await planOf(ports.executor, purpose, features, false);
   const isKnown = clock === "known";
   const scope = { purpose, features, layers, isKnown, inputStates: false, historyMs, watermark: "infinity" };
-  const states = columns.map(() => new Map<string, Count>());
-  const [rows, empty] = [new Count(), new Count()];
-  let [read, limited] = [0, 0];
+  const states = columns.map(() => new Map<string, number>());
+  const accounts = new RowsOfAccounts();
+  let [read, rows, empty, limited] = [0, 0, 0, 0];
   const batches = foundBatches(ports, { labels_sha256: labels.sha256 }, source, { scope, leftOut: new Set() });
   for await (const batch of batches) {
     for (const [index, { label }] of batch.labels.entries()) {
       const events = batch.found[index] ?? [];
-      const subject = subjectOf(label);
-      rows.add(events[0]?.account ?? subject, Math.max(1, events.length));
-      if (events.length === 0) {
-        empty.add(subject);
-        for (const ofColumn of states) countOf(ofColumn, "no-row").add(subject);
-      }
-      for (const { account, cells } of events) {
-        for (const [column, { state }] of cells.entries()) countOf(states[column], state).add(account);
+      const ofLabel = Math.max(1, events.length);
+      rows += ofLabel;
+      accounts.add(events[0]?.account ?? subjectOf(label), ofLabel);
+      if (events.length === 0) empty++;
+      for (const { cells } of events) {
+        for (const [column, { state }] of cells.entries()) add(states[column], state, 1);
       }
     }
     limited += batch.limited;
     onProgress((read += batch.size));
   }
+  for (const ofColumn of states) add(ofColumn, "no-row", empty);
+  const show = (number: number): number | null => accounts.show(number);
   return {
-    rows: historyMs === null ? rows.number : rows.shown,
-    empty_rows: empty.shown,
-    limited_labels: showCount(limited),
+    rows: historyMs === null ? rows : show(rows),
+    empty_rows: show(empty),
+    limited_labels: show(limited),
     columns: columns.map(({ feature, meaning }, index) => {
-      const shown = [...(states[index] ?? [])].map(([state, count]) => [state, count.shown] as const);
+      const shown = [...(states[index] ?? [])].map(([state, count]) => [state, show(count)] as const);
       return { feature, meaning, states: Object.fromEntries(shown) };
     }),
   };
 }
 
-/** The account of a label, or its event if it names none. */
-const subjectOf = ({ subject }: Label): string =>
-  subject.kind === "event" ? subject.account || subject.eventId : subject.account;
+/** The account of a label, or what it names in place of one. */
+function subjectOf({ subject }: Label): string {
+  if (subject.account !== "") return subject.account;
+  if (subject.kind === "event") return subject.eventId;
+  return subject.kind === "action" ? subject.actionId : "";
+}
 
-function countOf(counts: Map<string, Count> = new Map(), state: string): Count {
-  const count = counts.get(state) ?? new Count();
-  counts.set(state, count);
-  return count;
+function add(counts: Map<string, number> | undefined, state: string, count: number): void {
+  if (count > 0) counts?.set(state, (counts.get(state) ?? 0) + count);
 }

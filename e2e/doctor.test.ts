@@ -54,12 +54,28 @@ describe("drs doctor", () => {
     worker.listen(0, "127.0.0.1");
     await once(worker, "listening");
     const workerUrl = `http://127.0.0.1:${(worker.address() as AddressInfo).port}`;
-    const { code, stdout } = await runWithBreakGlass({ ...environment, DRS_WORKER_URL: workerUrl }, "doctor");
+    const { code, stdout } = await runWithBreakGlass(
+      { ...environment, DRS_WORKER_URL: workerUrl, DRS_DEPENDENCY_TIMEOUT: "30s" },
+      "doctor",
+    );
     worker.close();
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}database: PostgreSQL .* \(\d+ ms\)$/m);
     expect(stdout).toMatch(/^WARN {2}worker: http:\S+ is ready, but slowly \(4\d\d\d ms\)$/m);
     expect(stdout).toMatch(/^ok {4}clock: \d+ milliseconds? between/m);
+  });
+
+  test("continues after a worker that does not end its answer", async () => {
+    const worker = createServer((_, response) => void response.writeHead(503).write("checking"));
+    worker.listen(0, "127.0.0.1");
+    await once(worker, "listening");
+    const workerUrl = `http://127.0.0.1:${(worker.address() as AddressInfo).port}`;
+    const settings = { ...environment, DRS_WORKER_URL: workerUrl, DRS_DEPENDENCY_TIMEOUT: "1s" };
+    const { stdout } = await runWithBreakGlass(settings, "doctor");
+    worker.closeAllConnections();
+    worker.close();
+    expect(stdout).toMatch(/^FAIL {2}worker: http:\S+: it can't be reached \(TimeoutError\)/m);
+    expect(stdout).toMatch(/^ok {4}clock: /m);
   });
 
   test("says how old the latest recorded backup of each store is, and warns of one that is missing or too old", async () => {

@@ -99,7 +99,7 @@ export type Examined = RecoveryParts &
   Pick<Installation, "approvals" | "config" | "dependencies" | "driftDecisions" | "keyEncryption">;
 
 /** A dependency that takes longer to answer is slow, although it answers. */
-const SLOW_MS = 1_000;
+const SLOW_MS = 2_000;
 
 /** The finding about a dependency that was asked at `start`, with the time until now. @param start by `performance.now` */
 function answered(start: number, finding: Finding): Finding {
@@ -593,10 +593,11 @@ async function workerFinding({ config }: Examined): Promise<Finding> {
   const { origin } = new URL(workerUrl);
   const signal = AbortSignal.timeout(config.dependencyTimeoutMs);
   const start = performance.now();
-  const state = await fetch(new URL("/readyz", workerUrl), { signal, redirect: "error" }).then(
-    async (response) => (response.ok ? undefined : `it is not ready: ${(await response.text()).slice(0, 500)}`),
-    ({ cause, name }: Error) => `it can't be reached (${(cause as NodeJS.ErrnoException | undefined)?.code ?? name})`,
-  );
+  const state = await fetch(new URL("/readyz", workerUrl), { signal, redirect: "error" })
+    .then(async (response) => (response.ok ? undefined : `it is not ready: ${(await response.text()).slice(0, 500)}`))
+    .catch(
+      ({ cause, name }: Error) => `it can't be reached (${(cause as NodeJS.ErrnoException | undefined)?.code ?? name})`,
+    );
   const detail = state === undefined ? `${origin} is ready` : `${origin}: ${state}`;
   return answered(start, { what, ok: state === undefined, detail });
 }

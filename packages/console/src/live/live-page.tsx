@@ -45,7 +45,7 @@ export function LivePage() {
           </button>
         </p>
       )}
-      {error !== undefined && <Failure error={error} what="The tail is interrupted, and is tried again each second" />}
+      {error !== undefined && <Failure error={error} what="The tail is interrupted, and is tried again" />}
       {scope !== undefined && at === undefined && error === undefined && <Skeleton lines={6} />}
       {at !== undefined && events.length === 0 && (
         <div className="empty">

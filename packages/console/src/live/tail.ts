@@ -99,10 +99,8 @@ function cut(tail: Tail): Tail {
 }
 
 const EVERY_MS = 1_000;
-/** A server that answers slowly has other work: the pages that follow it take a sixteenth of their time at most. */
-const PAUSES_AN_ANSWER = 15;
-const MAX_PAUSE_MS = 10_000;
+/** A server that answers slowly has other work. Pauses longer than this help it less than they hide from the person. */
+const LONG_PAUSE_MS = 10_000;
 
 /** Milliseconds from an answer, which took `ms`, to the next question. */
-export const pauseAfter = (ms: number): number =>
-  Math.max(EVERY_MS - ms, Math.min(PAUSES_AN_ANSWER * ms, MAX_PAUSE_MS));
+export const pauseAfter = (ms: number): number => Math.max(EVERY_MS - ms, Math.min(15 * ms, LONG_PAUSE_MS), 5 * ms);

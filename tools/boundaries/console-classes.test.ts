@@ -17,15 +17,13 @@ interface Named {
 function classesIn(folder: string, css: string): readonly Named[] {
   const selectors = css.replaceAll(/\/\*.*?\*\//gs, "").matchAll(/^\s*([^{}@;]+)\{/gm);
   return [...selectors].flatMap(([, list = ""]) =>
-    list
-      .split(",")
-      .flatMap((selector) =>
-        [...selector.matchAll(/\.([\w-]+)/g)].map(([one, name = ""]) => ({
-          folder,
-          name,
-          isAlone: selector.trim() === one,
-        })),
-      ),
+    list.split(",").flatMap((selector) =>
+      [...selector.matchAll(/\.([\w-]+)/g)].map(([one, name = ""]) => ({
+        folder,
+        name,
+        isAlone: selector.trim() === one,
+      })),
+    ),
   );
 }
 

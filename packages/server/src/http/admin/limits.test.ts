@@ -183,7 +183,7 @@ describe("the events that a person removes in a day", () => {
     expect(await lift(large)).toMatchObject({ events_released: 2 });
   });
 
-  it("include those that a new policy lets expire earlier", async () => {
+  it("include the events that a new policy lets expire earlier", async () => {
     const policyWith = (raw_retention: string): string => {
       const texts = { title: "t", legal_basis: "l", owner: "o", derived_retention: "P1Y" };
       const kept = { id: "default", ...texts, raw_retention: "P5D" };
@@ -192,7 +192,10 @@ describe("the events that a person removes in a day", () => {
     };
     const file = join(folder(), "purposes.json");
     await writeFile(file, policyWith("P30D"));
-    expect(await runWithBreakGlass(scene.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0, stderr: "" });
+    expect(await runWithBreakGlass(scene.environment, "purpose", "apply", file, "--yes")).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
     const { rows } = await scene.owner.query<{ code: number }>("select code from purpose where id = 'small'");
     for (let left = 2; left > 0; left--) await past.store(0, { purpose: rows[0]?.code ?? 0 });
     const client = await signedIn("purposer-1");

@@ -36,17 +36,17 @@ export function SignInPage() {
   const [problem, setProblem] = useState<string>();
   const [isSigningIn, setSigningIn] = useState(code !== undefined);
   useEffect(() => {
-    readWays().then(
-      (known) => {
-        setWays(known);
-        // The provider gets the path; a printed link names none.
-        if (waitsForLink(known)) sessionStorage.setItem(WANTED, to);
-      },
-      () => setProblem(UNREACHABLE),
-    );
     code ??= takeCode();
     const once = code;
     code = undefined;
+    readWays().then(
+      (known) => {
+        setWays(known);
+        // The provider gets the path; a printed link names none. While one signs in, the path is no longer needed.
+        if (once === undefined && waitsForLink(known)) sessionStorage.setItem(WANTED, to);
+      },
+      () => setProblem(UNREACHABLE),
+    );
     if (once === undefined) return;
     const signIn = async (): Promise<void> => {
       const refused = await redeem(once).catch(() => UNREACHABLE);

@@ -126,7 +126,7 @@ const FRAMEWORKS: readonly Framework[] = [
     isFetch: true,
     mount: async (middleware) => {
       const handle = await nextHandler();
-      const listener: RequestListener = (request, response) => void handle(request, response);
+      const listener: RequestListener = (request, response) => handle(request, response);
       return { listener: before(middleware, listener), hasOwnEndpoint: true };
     },
   },

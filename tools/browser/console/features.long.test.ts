@@ -199,9 +199,9 @@ describe.skipIf(!hasChromium)("an analyst (skipped without Chromium)", () => {
     change();
     // What was counted is no longer what the form says.
     await count.click();
-    const counted = page.getByRole("region", { name: "Rows by state" });
+    const counted = page.getByRole("region", { name: "Accounts by state" });
     await counted.waitFor();
-    expect(await counted.innerText()).toMatch(/no-row\s+observed\s+new_found@1\s+not shown\s+10/);
+    expect(await counted.innerText()).toMatch(/observed\s+new_found@1\s+10/);
     expect(await scene.drs("approval", "list", "--json")).toBe("");
     await page.getByRole("button", { name: "Ask for the approval of 13 labels" }).click();
     await page.getByText("Next: another person approves").waitFor();

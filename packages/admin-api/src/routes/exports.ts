@@ -160,8 +160,8 @@ export type ExportRecord = Static<typeof exportRecord>;
 const planned = shape("PlannedColumn", {
   feature: shownText("`id@version`."),
   meaning: shownText(),
-  states: Type.Record(Type.String(), nullable(count()), {
-    description: "Number of rows by state, rounded down to tens; null if one account can be more than a tenth of it.",
+  states: Type.Record(Type.String(), count(), {
+    description: "Number of accounts with rows of a state, rounded down to tens; without states of fewer than ten.",
   }),
 });
 
@@ -191,8 +191,8 @@ export const EXPORT_ROUTES = {
     tag: TAG,
     summary: "Count the rows and states that an export of features would have",
     description:
-      "Checks what the export checks, hands out no value, and needs no approval. Numbers are rounded down to tens, except " +
-      "those of labels and of their rows without a history; a number of which one account can be more than a tenth is null. The export has what is stored when it begins.",
+      "Checks what the export checks, hands out no value, and needs no approval. Numbers are of accounts, " +
+      "rounded down to tens; null: fewer than ten, also none. The export has what is stored when it begins.",
     permission: "exports.features",
     operation: "export.plan",
     access: "audited-read",
@@ -202,9 +202,13 @@ export const EXPORT_ROUTES = {
     body: object(content),
     answer: object({
       labels: count("Labels of the file."),
-      rows: nullable(count("Rows of the export: one for each label, or for each event of a history.")),
-      empty_rows: nullable(count("Labels for which no values are found.")),
-      limited_labels: nullable(count("Labels with more events than a label of an export can have.")),
+      rows: nullable(
+        count(
+          "Rows: the number of labels, or that of the events of a history, rounded down to ten times what one account has.",
+        ),
+      ),
+      empty_rows: nullable(count("Accounts with labels for which no values are found.")),
+      limited_labels: nullable(count("Accounts with labels that have more events than an export has of a label.")),
       columns: Type.Array(planned, { description: "In the order of the features." }),
     }),
     problems: ["not-found", "state-conflict"],

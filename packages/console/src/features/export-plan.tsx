@@ -7,8 +7,8 @@ interface ExportPlanProps {
   readonly features: readonly string[];
 }
 
-/** `null`: one account can be more than a tenth of it. */
-const numberOf = (number: number | null): string => number?.toLocaleString("en") ?? "not shown";
+/** `null`: fewer than ten, also none. */
+const numberOf = (number: number | null): string => number?.toLocaleString("en") ?? "under 10";
 
 /** What an export would have: rows, and how often each feature has each state in them. */
 export function ExportPlan({ plan, features }: ExportPlanProps) {
@@ -24,24 +24,24 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
         </div>
         <div>
           <dt>Rows</dt>
-          <dd className="numbers">{numberOf(rows)}</dd>
+          <dd className="numbers">{rows?.toLocaleString("en") ?? "not shown"}</dd>
         </div>
         <div>
-          <dt>Labels without values</dt>
+          <dt>Accounts without values</dt>
           <dd className="numbers">{numberOf(empty)}</dd>
         </div>
-        {limited !== 0 && (
+        {limited !== null && (
           <div>
-            <dt>Labels with more than 1,000 events</dt>
+            <dt>Accounts with labels of more than 1,000 events</dt>
             <dd className="numbers">{numberOf(limited)}; the newest of each are exported</dd>
           </div>
         )}
       </dl>
-      <div className="table-scroll" tabIndex={0} role="region" aria-label="Rows by state">
+      <div className="table-scroll" tabIndex={0} role="region" aria-label="Accounts by state">
         <table className="table group-table">
           <thead>
             <tr>
-              <th scope="col">Rows by state</th>
+              <th scope="col">Accounts by state</th>
               {states.map((state) => (
                 <th key={state} scope="col" title={meaningOf(state)}>
                   <span className={`state-key ${classOf(state)}`} aria-hidden="true" />
@@ -60,7 +60,7 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
                   const count = of[state];
                   return (
                     <td key={state} className="numbers">
-                      {count === undefined ? "" : numberOf(count)}
+                      {numberOf(count ?? null)}
                     </td>
                   );
                 })}
@@ -70,9 +70,9 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
         </table>
       </div>
       <p className="quiet">
-        {features.length === 1 ? "One feature" : `${features.length} features`}. Numbers are rounded down to tens, and
-        not shown if one account can be more than a tenth of them. The export has what is stored when it begins; a value
-        is empty in every state but observed.
+        {features.length === 1 ? "One feature" : `${features.length} features`}. Numbers of accounts are rounded down to
+        tens, and states of fewer than ten are left out. The export has what is stored when it begins; a value is empty
+        in every state but observed.
       </p>
     </>
   );

@@ -100,10 +100,13 @@ export async function plan(context: Context, options: PlanOptions): Promise<void
   const planned = await withCalls(context, "audited-read", work, reportOnTerminal(context));
   if (options.json) return printJson(context, planned);
   const { labels, rows, empty_rows, columns } = planned;
-  const counted = (number: number | null): string => (number === null ? "not shown" : String(number));
-  print(context, `${plural(labels, "label")}; rows: ${counted(rows)}, without values: ${counted(empty_rows)}.`);
+  const counted = (number: number | null): string => (number === null ? "under 10" : String(number));
+  print(
+    context,
+    `${plural(labels, "label")}, rows: ${rows ?? "not shown"}; accounts without values: ${counted(empty_rows)}. Accounts by state:`,
+  );
   const states = columns.map(({ feature, states: of }) => {
-    return { feature, ...Object.fromEntries(Object.entries(of).map(([state, count]) => [state, counted(count)])) };
+    return { feature, ...of };
   });
   printRows(context, states, "No features.");
 }

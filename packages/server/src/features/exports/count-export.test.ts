@@ -43,25 +43,25 @@ describe("drs export plan", () => {
         labels: 45,
         rows: 45,
         empty_rows: 20,
-        limited_labels: 0,
-        columns: [{ ...column, states: { observed: 20, omitted: null, "no-row": 20 } }],
+        limited_labels: null,
+        columns: [{ ...column, states: { observed: 20, "no-row": 20 } }],
       },
     ]);
     const manifest = await run({ labels, out: "planned.jsonl" });
     expect(manifest).toMatchObject({ file: { rows: 45 }, empty_rows: 22 });
     expect(manifest.columns[0]?.states).toEqual({ observed: 21, omitted: 2, "no-row": 22 });
     const { stdout } = await drs(...planned());
-    expect(stdout).toMatch(/^45 labels; rows: 45, without values: 20\.\n/);
-    expect(stdout).toMatch(/feature +observed +omitted +no-row\nroot@1 +20 +not shown +20\n/);
+    expect(stdout).toMatch(/^45 labels, rows: 45; accounts without values: 20\./);
+    expect(stdout).toMatch(/feature +observed +no-row\nroot@1 +20 +20\n/);
   });
 
   it("counts the rows of a history, of one account not exactly", async () => {
     expect(await done(...planned(labels, "--all-events", "30d"))).toMatchObject([
-      { labels: 45, rows: 40, columns: [{ states: { observed: 20, omitted: null, "no-row": 20 } }] },
+      { labels: 45, rows: 40, columns: [{ states: { observed: 20, "no-row": 20 } }] },
     ]);
     const one = await labelFile("one", `observed-0,,,${ago(1)},good`);
     expect(await done(...planned(one, "--all-events", "30d"))).toMatchObject([
-      { labels: 1, rows: null, empty_rows: 0, columns: [{ states: { observed: null } }] },
+      { labels: 1, rows: null, empty_rows: null, columns: [{ states: {} }] },
     ]);
   });
 
@@ -70,23 +70,21 @@ describe("drs export plan", () => {
       "often",
       ...Array.from({ length: 20 }, (_, n) => `observed-0,,,${ago(1 + n / 100)},good`),
     );
-    expect(await done(...planned(one))).toMatchObject([
-      { labels: 20, rows: 20, columns: [{ states: { observed: null } }] },
-    ]);
+    expect(await done(...planned(one))).toMatchObject([{ labels: 20, rows: 20, columns: [{ states: {} }] }]);
     const among = await labelFile(
       "among",
       ...[...OBSERVED, ...OMITTED].map((account) => `${account},,,${ago(1)},good`),
       ...Array.from({ length: 40 }, (_, n) => `observed-0,,,${ago(1.1 + n / 100)},good`),
     );
     expect(await done(...planned(among)), "among many others").toMatchObject([
-      { labels: 63, columns: [{ states: { observed: null } }] },
+      { labels: 63, columns: [{ states: { observed: 20 } }] },
     ]);
     const none = await labelFile(
       "never",
       ...Array.from({ length: 20 }, (_, n) => `observed-1,,,${ago(3 + n / 100)},good`),
     );
     expect(await done(...planned(none, "--all-events", "1d"))).toMatchObject([
-      { labels: 20, rows: null, empty_rows: null, columns: [{ states: { "no-row": null } }] },
+      { labels: 20, rows: null, empty_rows: null, columns: [{ states: {} }] },
     ]);
   });
 

@@ -13,32 +13,62 @@ interface CountPorts extends ValuePorts {
   readonly onProgress: (labels: number) => void;
 }
 
-/** Numbers as a reader sees them: rounded down to tens, `null` where one account can be more than a tenth of it. */
+/**
+ * Numbers of accounts, rounded down to tens; `null` is fewer than ten, also none. Labels can name one account many times,
+ * so that numbers of rows would tell of this account. States of fewer than ten accounts are left out.
+ */
 export interface ExportCounts {
+  /** Of rows: without a history that of the labels, with one rounded down to ten times what an account can add. */
   readonly rows: number | null;
   readonly empty_rows: number | null;
   readonly limited_labels: number | null;
   readonly columns: {
     readonly feature: string;
     readonly meaning: string;
-    readonly states: Record<string, number | null>;
+    readonly states: Record<string, number>;
   }[];
 }
 
-/** The rows of each account: labels can name one account many times, and a history has many of its events. */
-class RowsOfAccounts {
-  readonly #rows = new Map<string, number>();
+/** Numbers the accounts of a plan, and adds up the rows of each. */
+class PlannedAccounts {
+  readonly #places = new Map<string, number>();
+  readonly #rows: number[] = [];
   #most = 0;
 
-  add(account: string, rows: number): void {
-    const sum = (this.#rows.get(account) ?? 0) + rows;
-    this.#rows.set(account, sum);
+  add(account: string, rows: number): number {
+    const place = this.#places.get(account) ?? this.#places.size;
+    this.#places.set(account, place);
+    const sum = (this.#rows[place] ?? 0) + rows;
+    this.#rows[place] = sum;
     this.#most = Math.max(this.#most, sum);
+    return place;
   }
 
-  show(number: number): number | null {
-    // guard: a number says nothing of one account
-    return number > 0 && number < SMALL * this.#most ? null : roundedCount(number);
+  showRows(rows: number): number | null {
+    return rows - (rows % (SMALL * this.#most)) || null;
+  }
+}
+
+/** A set of accounts, by their places: a bit each, because a plan has many states of many accounts. */
+class AccountSet {
+  #bits = new Uint8Array(1_024);
+  #size = 0;
+
+  add(place: number): void {
+    const [at, bit] = [place >> 3, 1 << (place & 7)];
+    if (at >= this.#bits.length) {
+      const larger = new Uint8Array(2 * at);
+      larger.set(this.#bits);
+      this.#bits = larger;
+    }
+    if ((this.#bits[at] ?? 0) & bit) return;
+    this.#bits[at] = (this.#bits[at] ?? 0) | bit;
+    this.#size++;
+  }
+
+  get shown(): number | null {
+    // guard: a number says nothing of a few accounts
+    return this.#size < SMALL ? null : roundedCount(this.#size);
   }
 }
 
@@ -52,33 +82,36 @@ export async function countExport(
   const { columns, layers } = await planOf(ports.executor, purpose, features, false);
   const isKnown = clock === "known";
   const scope = { purpose, features, layers, isKnown, inputStates: false, historyMs, watermark: "infinity" };
-  const states = columns.map(() => new Map<string, number>());
-  const accounts = new RowsOfAccounts();
-  let [read, rows, empty, limited] = [0, 0, 0, 0];
+  const states = columns.map(() => new Map<string, AccountSet>());
+  const accounts = new PlannedAccounts();
+  const [empty, limited] = [new AccountSet(), new AccountSet()];
+  let [read, rows] = [0, 0];
   const batches = foundBatches(ports, { labels_sha256: labels.sha256 }, source, { scope, leftOut: new Set() });
   for await (const batch of batches) {
     for (const [index, { label }] of batch.labels.entries()) {
       const events = batch.found[index] ?? [];
       const ofLabel = Math.max(1, events.length);
       rows += ofLabel;
-      accounts.add(events[0]?.account ?? subjectOf(label), ofLabel);
-      if (events.length === 0) empty++;
+      const place = accounts.add(events[0]?.account ?? subjectOf(label), ofLabel);
+      if (batch.limited.has(index)) limited.add(place);
+      if (events.length === 0) {
+        empty.add(place);
+        for (const ofColumn of states) setOf(ofColumn, "no-row").add(place);
+      }
       for (const { cells } of events) {
-        for (const [column, { state }] of cells.entries()) add(states[column], state, 1);
+        for (const [column, { state }] of cells.entries()) setOf(states[column], state).add(place);
       }
     }
-    limited += batch.limited;
     onProgress((read += batch.size));
   }
-  for (const ofColumn of states) add(ofColumn, "no-row", empty);
-  const show = (number: number): number | null => accounts.show(number);
   return {
-    rows: historyMs === null ? rows : show(rows),
-    empty_rows: show(empty),
-    limited_labels: show(limited),
+    rows: historyMs === null ? rows : accounts.showRows(rows),
+    empty_rows: empty.shown,
+    limited_labels: limited.shown,
     columns: columns.map(({ feature, meaning }, index) => {
-      const shown = [...(states[index] ?? [])].map(([state, count]) => [state, show(count)] as const);
-      return { feature, meaning, states: Object.fromEntries(shown) };
+      const shown = [...(states[index] ?? [])].map(([state, { shown: number }]) => [state, number] as const);
+      const large = shown.filter((entry): entry is readonly [string, number] => entry[1] !== null);
+      return { feature, meaning, states: Object.fromEntries(large) };
     }),
   };
 }
@@ -90,6 +123,8 @@ function subjectOf({ subject }: Label): string {
   return subject.kind === "action" ? subject.actionId : "";
 }
 
-function add(counts: Map<string, number> | undefined, state: string, count: number): void {
-  if (count > 0) counts?.set(state, (counts.get(state) ?? 0) + count);
+function setOf(sets: Map<string, AccountSet> = new Map(), state: string): AccountSet {
+  const set = sets.get(state) ?? new AccountSet();
+  sets.set(state, set);
+  return set;
 }

@@ -69,7 +69,7 @@ export async function* partsOf(
     for (const { cells } of rows) count(counts, cells);
     written += rows.length;
     empty += found.filter((events) => events.length === 0).length;
-    limited += batch.limited;
+    limited += batch.limited.size;
     onProgress(row);
   }
   await writing;

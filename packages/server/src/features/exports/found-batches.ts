@@ -16,8 +16,8 @@ export interface FoundBatch {
   readonly labels: readonly NumberedLabel[];
   /** The values of the events of each label. */
   readonly found: readonly (readonly FoundValues[])[];
-  /** The number of labels that have more events. */
-  readonly limited: number;
+  /** The places of the labels that have more events. */
+  readonly limited: ReadonlySet<number>;
   /** The number of labels, with the labels that are left out. */
   readonly size: number;
 }
@@ -39,7 +39,7 @@ export async function* foundBatches(
     return {
       labels,
       found: found.map((events) => events.slice(0, MAX_EVENTS)),
-      limited: found.filter((events) => events.length > MAX_EVENTS).length,
+      limited: new Set(found.flatMap((events, index) => (events.length > MAX_EVENTS ? [index] : []))),
       size: batch.length,
     };
   };

@@ -111,7 +111,6 @@ describe.skipIf(!hasChromium)("an investigator (skipped without Chromium)", () =
     const page = await (await scene.context()).newPage();
     await page.goto(`${scene.url}/sign-in`);
     await page.evaluate("sessionStorage.setItem('wanted-path', '//evil.example/x')");
-    await page.goto("about:blank");
     await page.goto(await scene.link("nina", ["investigator"]));
     await page.getByRole("navigation", { name: "Screens" }).waitFor();
     expect(page.url()).toBe(`${scene.url}/`);

@@ -28,7 +28,17 @@ const UNREACHABLE = "The server can't be reached.";
 // React renders a page twice in development, and the code is taken once.
 let code = takeCode();
 
+/** A link that is opened in a tab of this page changes its fragment only. */
+function useLinksOfThisTab(): void {
+  useEffect(() => {
+    const reload = (): void => location.reload();
+    addEventListener("hashchange", reload);
+    return () => removeEventListener("hashchange", reload);
+  }, []);
+}
+
 export function SignInPage() {
+  useLinksOfThisTab();
   const { return: given } = useSearch({ from: "/sign-in" });
   const [to] = useState(() => wantedPath(given));
   const navigate = useNavigate();

@@ -101,6 +101,8 @@ function cut(tail: Tail): Tail {
 const EVERY_MS = 1_000;
 /** A server that answers slowly has other work. Pauses longer than this help it less than they hide from the person. */
 const LONG_PAUSE_MS = 10_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 /** Milliseconds from an answer, which took `ms`, to the next question. */
-export const pauseAfter = (ms: number): number => Math.max(EVERY_MS - ms, Math.min(15 * ms, LONG_PAUSE_MS), 5 * ms);
+export const pauseAfter = (ms: number): number =>
+  Math.max(EVERY_MS - ms, Math.min(15 * ms, LONG_PAUSE_MS), Math.min(5 * ms, LONGEST_PAUSE_MS));

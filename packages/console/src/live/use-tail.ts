@@ -23,7 +23,7 @@ export function useTail(filter: TailFilter, isEnabled: boolean) {
     let isStopped = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
-      const began = Date.now();
+      const began = performance.now();
       // A hidden page asks nothing, and costs nothing.
       if (document.visibilityState === "visible") {
         const from = newest.current === undefined ? Date.now() - BEGIN_MS : Date.parse(newest.current) - OVERLAP_MS;
@@ -35,7 +35,7 @@ export function useTail(filter: TailFilter, isEnabled: boolean) {
           if (!isStopped) change({ kind: "failed", error });
         }
       }
-      if (!isStopped) timer = setTimeout(() => void poll(), pauseAfter(Date.now() - began));
+      if (!isStopped) timer = setTimeout(() => void poll(), pauseAfter(performance.now() - began));
     };
     void poll();
     return () => {

@@ -286,6 +286,7 @@ describe("a host of the Fetch standard", () => {
   });
 
   it.each([
+    ["without a reason", undefined],
     ["without a code", new Error("broken")],
     ["of its own use of Node", Object.assign(new TypeError("no bytes"), { code: "ERR_INVALID_ARG_TYPE" })],
   ])("that passes a stream that fails %s is reported as a TypeError, and the client gets 500", async (_, failure) => {

@@ -79,7 +79,7 @@ class FetchBody implements ByteStream {
 
   /** Whether the client disconnected, or sent what can't be decompressed. */
   #isOfClient(error: unknown): boolean {
-    const { code, name } = error as NodeJS.ErrnoException;
+    const { code, name } = (error ?? {}) as NodeJS.ErrnoException;
     return this.#request.signal.aborted || name === "AbortError" || OF_CLIENT.test(code ?? "");
   }
 

@@ -67,10 +67,14 @@ export async function readBody(
 const UNREAD = { late: "request-timeout", stopped: "body-too-large", broken: "body-corrupt" } as const;
 
 /**
- * Whether the bytes are a text that begins as one of JSON, so that a host has decompressed a body that was announced as
- * gzip. gzip data begins otherwise (RFC 1952 §2.3.1), also after a host has decoded it, and the rest of it is no UTF-8.
+ * Whether the bytes begin as a text of JSON, and are UTF-8 or end as an object: a host has then decompressed a body that
+ * was announced as gzip. gzip data begins otherwise (RFC 1952 §2.3.1), also after a host has decoded it, and what is left
+ * of it after a loss is neither.
  */
-const isText = (raw: Buffer): boolean => isUtf8(raw) && /^[ \t\r\n]*["[{\-\dtfn]/.test(raw.toString("latin1"));
+function isText(raw: Buffer): boolean {
+  const text = raw.toString("latin1");
+  return /^[ \t\r\n]*["[{\-\dtfn]/.test(text) && (isUtf8(raw) || /^\s*\{[^]*\}\s*$/.test(text));
+}
 
 /** Reads a body that other code of a host may stop. `"late"`: the time is over. */
 async function forEachWithin(

@@ -204,7 +204,7 @@ export const EXPORT_ROUTES = {
       labels: count("Labels of the file."),
       rows: nullable(
         count(
-          "Rows: the number of labels, or that of the events of a history, rounded down to ten times what one account has.",
+          "One for each label, or for each event of a history: then rounded down to a multiple of ten times the most rows of one account, and null for 0.",
         ),
       ),
       empty_rows: nullable(count("Accounts with labels for which no values are found.")),

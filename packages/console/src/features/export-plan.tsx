@@ -1,16 +1,13 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Foreign } from "../ui/foreign.tsx";
-import { classOf, meaningOf } from "./shares.tsx";
+import { classOf, countOf, meaningOf } from "./shares.tsx";
 
 interface ExportPlanProps {
   readonly plan: Answer<"planExport">;
   readonly features: readonly string[];
 }
 
-/** `null`: fewer than ten, also none. */
-const numberOf = (number: number | null): string => number?.toLocaleString("en") ?? "under 10";
-
-/** What an export would have: rows, and how often each feature has each state in them. */
+/** What an export would have: rows, and for how many accounts each feature has each state. */
 export function ExportPlan({ plan, features }: ExportPlanProps) {
   const { labels, rows, empty_rows: empty, limited_labels: limited, columns } = plan;
   const states = [...new Set(columns.flatMap((column) => Object.keys(column.states)))].toSorted();
@@ -28,12 +25,12 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
         </div>
         <div>
           <dt>Accounts without values</dt>
-          <dd className="numbers">{numberOf(empty)}</dd>
+          <dd className="numbers">{countOf(empty)}</dd>
         </div>
         {limited !== null && (
           <div>
             <dt>Accounts with labels of more than 1,000 events</dt>
-            <dd className="numbers">{numberOf(limited)}; the newest of each are exported</dd>
+            <dd className="numbers">{countOf(limited)}; the newest of each are exported</dd>
           </div>
         )}
       </dl>
@@ -60,7 +57,7 @@ export function ExportPlan({ plan, features }: ExportPlanProps) {
                   const count = of[state];
                   return (
                     <td key={state} className="numbers">
-                      {numberOf(count ?? null)}
+                      {countOf(count ?? null)}
                     </td>
                   );
                 })}

@@ -99,8 +99,9 @@ function cut(tail: Tail): Tail {
 }
 
 const EVERY_MS = 1_000;
-/** A server that answers slowly has other work. Pauses longer than this help it less than they hide from the person. */
+/** A server that answers slowly has other work. A page waits fifteen times as long as the answer took, up to this time. */
 const LONG_PAUSE_MS = 10_000;
+/** After a slower answer it waits five times as long as the answer took, up to this time. */
 const LONGEST_PAUSE_MS = 60_000;
 
 /** Milliseconds from an answer, which took `ms`, to the next question. */

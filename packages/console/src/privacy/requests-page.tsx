@@ -75,6 +75,7 @@ interface ListsProps {
 }
 
 const byDueDate = (a: DataRequest, b: DataRequest): number => a.due_at.localeCompare(b.due_at);
+
 function Lists({ requests, account }: ListsProps) {
   const open = requests.filter(isOpen).toSorted(byDueDate);
   const closed = requests

@@ -100,15 +100,10 @@ export async function plan(context: Context, options: PlanOptions): Promise<void
   const planned = await withCalls(context, "audited-read", work, reportOnTerminal(context));
   if (options.json) return printJson(context, planned);
   const { labels, rows, empty_rows, columns } = planned;
-  const counted = (number: number | null): string => (number === null ? "under 10" : String(number));
-  print(
-    context,
-    `${plural(labels, "label")}, rows: ${rows ?? "not shown"}; accounts without values: ${counted(empty_rows)}. Accounts by state:`,
-  );
-  const states = columns.map(({ feature, states: of }) => {
-    return { feature, ...of };
-  });
-  printRows(context, states, "No features.");
+  const counted = `rows: ${rows ?? "not shown"}; accounts without values: ${empty_rows ?? "under 10"}`;
+  print(context, `${plural(labels, "label")}, ${counted}. Accounts by state:`);
+  const accounts = columns.map(({ feature, states }) => ({ feature, ...states }));
+  printRows(context, accounts, "No features.");
 }
 
 export async function run(context: Context, options: RunOptions): Promise<void> {

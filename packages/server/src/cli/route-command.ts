@@ -126,9 +126,11 @@ export function routeCommand<const Id extends RouteId>(context: Context, describ
       const plan = await call(id, { ...(input as object), dry_run: true } as Input<Id>);
       if (dry_run) return plan;
       const what = ask(plan);
-      if (what !== undefined) await showInstallation(context, call);
-      // guard(drop): nothing is destroyed or shown again without a confirmation
-      if (what !== undefined) await confirm(context, { what, yes: options.yes, where: placeOf(context) });
+      if (what !== undefined) {
+        await showInstallation(context, call);
+        // guard(drop): nothing is destroyed or shown again without a confirmation
+        await confirm(context, { what, yes: options.yes, where: placeOf(context) });
+      }
       return call(id, input);
     });
     const said = note?.(answer);

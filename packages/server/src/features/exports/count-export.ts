@@ -18,7 +18,7 @@ interface CountPorts extends ValuePorts {
  * so that numbers of rows would tell of this account. States of fewer than ten accounts are left out.
  */
 export interface ExportCounts {
-  /** Of rows: without a history that of the labels, with one rounded down to ten times what an account can add. */
+  /** Rows. Those of a history are rounded down to a multiple of ten times the most rows of one account; `null`: to 0. */
   readonly rows: number | null;
   readonly empty_rows: number | null;
   readonly limited_labels: number | null;
